@@ -32,13 +32,13 @@ impl<'a, T: Copy> Values<'a, T> {
     }
 
     /// Whether the value of an element has to be checked: one value for all is checked once per rig.
-    fn differs(self, first: bool) -> bool {
+    pub fn differs(self, first: bool) -> bool {
         first || self.0.len() > 1
     }
 }
 
 /// The error of a call that is refused for one element.
-pub(super) fn refused(element: usize, source: CrowdError) -> CrowdError {
+fn refused(element: usize, source: CrowdError) -> CrowdError {
     let source = Box::new(source);
     CrowdError::Element { element, source }
 }
@@ -54,14 +54,14 @@ fn runs(instances: &[InstanceId]) -> impl Iterator<Item = (usize, &[InstanceId])
 }
 
 /// An element of the arrays that is being checked.
-struct Element<'a> {
-    pool: &'a Pool,
+pub(super) struct Element<'a> {
+    pub pool: &'a Pool,
     /// Index of the element's instance in `pool`.
     index: usize,
     /// Index in the caller's arrays.
-    element: usize,
+    pub element: usize,
     /// True for the first element of a run: values that hold for all instances are checked there.
-    first: bool,
+    pub first: bool,
 }
 
 /// The fields of the calls on motions.
@@ -309,7 +309,7 @@ impl Crowd {
     }
 
     /// Checks every handle, then calls `check` on every element. The first error is returned.
-    fn check(
+    pub(super) fn check(
         &self,
         instances: &[InstanceId],
         check: impl Fn(&Element<'_>) -> Result<(), CrowdError>,
@@ -332,7 +332,11 @@ impl Crowd {
     }
 
     /// Calls `apply` with the pool, the instance's index and the element's number. Skips handles of unknown rigs.
-    fn each(&mut self, instances: &[InstanceId], mut apply: impl FnMut(&mut Pool, usize, usize)) {
+    pub(super) fn each(
+        &mut self,
+        instances: &[InstanceId],
+        mut apply: impl FnMut(&mut Pool, usize, usize),
+    ) {
         for (start, run) in runs(instances) {
             let pool = run.first().map(|id| self.pool_mut(id.rig()));
             if let Some(Ok(pool)) = pool {

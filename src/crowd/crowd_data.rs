@@ -327,16 +327,20 @@ impl Crowd {
 
     /// The rig of a clip or blend space, if the crowd has it.
     fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
-        let why = match motion.rig() {
-            Some(rig) if self.rigs.index(rig).is_some() => return Ok(rig),
-            Some(rig) => self.rigs.why_unknown(rig),
-            None => Unknown::OfMixer,
-        };
         let rig = String::new();
-        Err(match motion {
+        self.known_rig(motion.rig()).map_err(|why| match motion {
             Playable::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },
             Playable::Space(space) => CrowdError::UnknownSpace { space, why, rig },
         })
+    }
+
+    /// The rig that a handle names, if the crowd has it; `None` is the rig of a mixer.
+    pub(super) fn known_rig(&self, rig: Option<RigId>) -> Result<RigId, Unknown> {
+        match rig {
+            Some(rig) if self.rigs.index(rig).is_some() => Ok(rig),
+            Some(rig) => Err(self.rigs.why_unknown(rig)),
+            None => Err(Unknown::OfMixer),
+        }
     }
 
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {

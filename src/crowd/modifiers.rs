@@ -1,12 +1,12 @@
 //! Modifiers of a crowd's rigs, and targets of many instances.
 
-use super::bulk::{Values, refused};
+use super::bulk::Values;
 use super::crowd_data::Crowd;
 #[cfg(doc)]
 use crate::playback::Player;
 use crate::playback::options::check;
 use crate::playback::{
-    InstanceId, Modifier, ModifierId, PlaybackError as CrowdError, RigId, Target, Unknown,
+    InstanceId, Modifier, ModifierId, PlaybackError as CrowdError, RigId, Target,
 };
 
 impl Crowd {
@@ -54,30 +54,27 @@ impl Crowd {
         }
         let targets = Values::new("targets", targets, instances)?;
         let weights = Values::new("weights", weights, instances)?;
-        for (element, &instance) in instances.iter().enumerate() {
-            let checked = self.instance(instance).and_then(|(pool, _)| {
-                pool.library().modifier(modifier)?;
-                targets.of(element).check(pool.rig().skeleton())?;
-                check("weight", weights.of(element).into(), 0.0, 1.0)
-            });
-            checked.map_err(|source| refused(element, source))?;
-        }
-        let pool = self.pool_mut(self.rig_of_modifier(modifier)?)?;
-        let index = pool.library().modifier(modifier)?;
-        for (element, instance) in instances.iter().enumerate() {
-            pool.set_target(instance.index(), index, targets.of(element));
-            pool.fade_modifier(instance.index(), index, weights.of(element), 0.0);
-        }
+        self.check(instances, |e| {
+            if e.first {
+                e.pool.library().modifier(modifier)?;
+            }
+            if targets.differs(e.first) {
+                targets.of(e.element).check(e.pool.rig().skeleton())?;
+            }
+            check("weight", weights.of(e.element).into(), 0.0, 1.0)
+        })?;
+        let rig = self.rig_of_modifier(modifier)?;
+        let number = self.pool(rig)?.library().modifier(modifier)?;
+        self.each(instances, |pool, index, element| {
+            pool.set_target(index, number, targets.of(element));
+            pool.fade_modifier(index, number, weights.of(element), 0.0);
+        });
         Ok(())
     }
 
     /// The rig of a modifier, if the crowd has it.
     fn rig_of_modifier(&self, modifier: ModifierId) -> Result<RigId, CrowdError> {
-        let why = match modifier.rig() {
-            Some(rig) if self.rigs.index(rig).is_some() => return Ok(rig),
-            Some(rig) => self.rigs.why_unknown(rig),
-            None => Unknown::OfMixer,
-        };
-        Err(CrowdError::UnknownModifier { modifier, why, rig: String::new() })
+        let unknown = |why| CrowdError::UnknownModifier { modifier, why, rig: String::new() };
+        self.known_rig(modifier.rig()).map_err(unknown)
     }
 }

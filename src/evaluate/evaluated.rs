@@ -71,12 +71,7 @@ impl Evaluated<'_> {
     ) -> R {
         // Tables have one register width. A level with another one takes effect with the next frame.
         let (tables, level) = (of.tables(), of.tables().level());
-        BUFFERS.with_borrow_mut(|buffers| {
-            let Buffers { scratch, hints } = buffers;
-            scratch.reserve(&of.needs());
-            hints.clear();
-            hints.resize(of.hints_per_instance(), 0);
-            let PaletteScratch { run, palette, .. } = scratch;
+        Self::with_buffers(of, |PaletteScratch { run, palette, .. }, hints| {
             let rows = &mut palette[..tables.rig().palette_len()];
             of.evaluate_one((index, stage), level, hints, run, rows);
             let sources = tables.sources();
@@ -100,6 +95,19 @@ impl Evaluated<'_> {
         });
     }
 
+    /// Lends the thread's buffers, with room for an instance, and fresh key hints.
+    fn with_buffers<I: Instances, R>(
+        of: &I,
+        with: impl FnOnce(&mut PaletteScratch, &mut [u16]) -> R,
+    ) -> R {
+        BUFFERS.with_borrow_mut(|Buffers { scratch, hints }| {
+            scratch.reserve(&of.needs());
+            hints.clear();
+            hints.resize(of.hints_per_instance(), 0);
+            with(scratch, hints)
+        })
+    }
+
     /// The model matrices of joints of an instance, before its stage or after it.
     pub fn models<I: Instances>(
         of: &I,
@@ -118,11 +126,7 @@ impl Evaluated<'_> {
         joints: &[usize],
         out: &mut [Trs],
     ) {
-        BUFFERS.with_borrow_mut(|buffers| {
-            let Buffers { scratch: PaletteScratch { run, .. }, hints } = buffers;
-            run.reserve(&of.needs());
-            hints.clear();
-            hints.resize(of.hints_per_instance(), 0);
+        Self::with_buffers(of, |PaletteScratch { run, .. }, hints| {
             of.gather(index, run);
             let sources = of.tables().sources();
             let stage = stage.of(of, index);
@@ -166,7 +170,9 @@ impl Evaluated<'_> {
     }
 
     pub fn model(&self, joint: usize) -> Affine3x4 {
-        dispatch(self.level, Model { e: self, joint })
+        let mut out = [Affine3x4::IDENTITY];
+        dispatch(self.level, Models { e: self, joints: &[joint], out: &mut out });
+        out[0]
     }
 }
 
@@ -223,21 +229,5 @@ impl Kernel for Locals<'_> {
                 *out = pose.local_trs(joint);
             }
         });
-    }
-}
-
-/// The model matrix of one joint of an evaluated instance.
-struct Model<'a> {
-    e: &'a Evaluated<'a>,
-    joint: usize,
-}
-
-impl Kernel for Model<'_> {
-    type Output = Affine3x4;
-
-    #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) -> Affine3x4 {
-        let Evaluated { sources, scratch, rows, .. } = self.e;
-        scratch.model(simd, sources, self.joint, rows)
     }
 }

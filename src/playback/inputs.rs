@@ -65,10 +65,14 @@ impl Inputs {
         self.all(instance).iter().filter(move |input| active >> input.modifier & 1 == 1)
     }
 
+    /// The input of a modifier of an instance, if it was ever set.
+    pub fn get(&self, instance: usize, modifier: u8) -> Option<&Input> {
+        self.all(instance).iter().find(|input| input.modifier == modifier)
+    }
+
     /// The weight of a modifier of an instance.
     pub fn weight(&self, instance: usize, modifier: u8) -> LinearFade {
-        let input = self.all(instance).iter().find(|input| input.modifier == modifier);
-        input.map_or(LinearFade::still(0.0), |input| input.weight)
+        self.get(instance, modifier).map_or(LinearFade::still(0.0), |input| input.weight)
     }
 
     fn entry(&mut self, instance: usize, modifier: u8) -> &mut Input {
@@ -118,23 +122,22 @@ impl Inputs {
         let mut at = 0;
         while let Some(&(instance, modifier)) = self.fading.get(at) {
             let index = instance as usize;
-            let weight = match self.lists.get_mut(index, modifier.into()) {
-                Some(input) if !stands_still(index) => {
-                    input.weight.advance(seconds);
-                    input.weight
-                }
-                Some(input) => input.weight,
-                None => LinearFade::still(0.0),
+            // Inputs that are removed are no longer listed.
+            let Some(input) = self.lists.get_mut(index, modifier.into()) else {
+                self.fading.swap_remove(at);
+                continue;
             };
-            if weight.running() {
+            if !stands_still(index) {
+                input.weight.advance(seconds);
+            }
+            if input.weight.running() {
                 at += 1;
                 continue;
             }
+            input.listed = false;
+            let silent = input.weight.is_silent();
             self.fading.swap_remove(at);
-            if let Some(input) = self.lists.get_mut(index, modifier.into()) {
-                input.listed = false;
-            }
-            if weight.is_silent() && self.active(index) >> modifier & 1 == 1 {
+            if silent && self.active(index) >> modifier & 1 == 1 {
                 self.mark(index, modifier, false);
                 ended(index);
             }

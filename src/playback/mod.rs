@@ -43,6 +43,7 @@ mod state;
 mod sync;
 mod unknown;
 
+pub use crate::evaluate::{EndRotation, Pole};
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
 pub use ids::{
@@ -51,7 +52,7 @@ pub use ids::{
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
-pub use modifiers::{EndRotation, MAX_MODIFIERS, Modifier, Pole, Space, Target, TwoBoneIk};
+pub use modifiers::{MAX_MODIFIERS, Modifier, Space, Target, TwoBoneIk};
 pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, PlayOptions};
 pub use player::Player;
 pub use playing::{ActionState, Playing};

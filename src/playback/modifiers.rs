@@ -2,7 +2,7 @@
 
 use super::error::PlaybackError;
 use super::options::check;
-use crate::evaluate::{Chain, End, Plane};
+use crate::evaluate::{Chain, EndRotation, Pole};
 use crate::math::Fnv1a;
 use crate::rig::Rig;
 use crate::skeleton::Skeleton;
@@ -78,26 +78,6 @@ pub struct TwoBoneIk {
     /// Axis of the end joint, in its space, that is turned to [`Target::normal`]. Default: the axis that points along
     /// model y in the rest pose.
     pub normal_axis: Option<Vec3>,
-}
-
-/// The direction in which the middle joint of a chain points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pole {
-    /// As animated.
-    Animated,
-    /// In a direction of model space.
-    Direction(Vec3),
-    /// Towards the joint with this index.
-    Joint(usize),
-}
-
-/// The rotation of the joint at the end of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndRotation {
-    /// It turns with the middle joint.
-    Follow,
-    /// It keeps its animated rotation in model space.
-    Keep,
 }
 
 /// The space of a target.
@@ -270,13 +250,10 @@ fn chain(ik: &TwoBoneIk, skeleton: &Skeleton) -> Result<Chain, PlaybackError> {
     check("soft", ik.soft.into(), 0.0, f64::from(0.999_f32))?;
     check("stretch", ik.stretch.into(), 1.0, 10.0)?;
     check("twist", ik.twist.into(), -TURN, TURN)?;
-    let plane = match ik.pole {
-        Pole::Animated => Plane::Animated,
-        Pole::Direction(direction) => Plane::Direction(unit("direction of the pole", direction)?),
-        Pole::Joint(joint) => {
-            known(joint)?;
-            Plane::Joint(joint as u16)
-        }
+    let pole = match ik.pole {
+        Pole::Direction(direction) => Pole::Direction(unit("direction of the pole", direction)?),
+        Pole::Joint(joint) => known(joint).map(|()| ik.pole)?,
+        Pole::Animated => ik.pole,
     };
     let models = skeleton.rest_models();
     let positions = [upper, middle, ik.end].map(|joint| Vec3::from(models[joint].translation));
@@ -320,11 +297,8 @@ fn chain(ik: &TwoBoneIk, skeleton: &Skeleton) -> Result<Chain, PlaybackError> {
         to_middle,
         to_end,
         axis: axis.map_or(Vec3::ZERO, Vec3::from),
-        plane,
-        end: match ik.end_rotation {
-            EndRotation::Follow => End::Follows,
-            EndRotation::Keep => End::Keeps,
-        },
+        pole,
+        end_rotation: ik.end_rotation,
         normal_axis,
         soft: ik.soft,
         stretch: ik.stretch,

@@ -258,8 +258,8 @@ impl Player<'_> {
         )
     }
 
-    /// Overrides the rotation of a joint in model space: it stays while the joints above move, unless a modifier moves them. The joint keeps its
-    /// animated position and scale. `weight` blends from the animated rotation.
+    /// Overrides the rotation of a joint in model space: it stays while the joints above move, unless a modifier moves
+    /// them. The joint keeps its animated position and scale. `weight` blends from the animated rotation.
     ///
     /// # Errors
     /// As for [`set_override`](Self::set_override), or if the weight is outside [0, 1].
@@ -314,7 +314,8 @@ impl Player<'_> {
     }
 
     /// Fades the weight of a modifier to `weight`, in [0, 1], over `seconds`. At first it is 0: the modifier changes
-    /// nothing and costs nothing. Without a target it pulls to the origin of the model. A running fade to the same weight that ends sooner continues.
+    /// nothing and costs nothing. Without a target it pulls to the origin of the model. A running fade to the same weight
+    /// that ends sooner continues.
     ///
     /// # Errors
     /// If the modifier is unknown, the weight is outside [0, 1], or `seconds` is not within 0 to

@@ -111,8 +111,7 @@ impl<'a> Playing<'a> {
     /// If the modifier is unknown.
     pub fn target(self, modifier: ModifierId) -> Result<(Target, f32), PlaybackError> {
         let index = self.pool.library().modifier(modifier)?;
-        let inputs = self.pool.state().inputs().all(self.index);
-        let input = inputs.iter().find(|input| input.modifier == index);
+        let input = self.pool.state().inputs().get(self.index, index);
         let read = |input: &Input| (input.target, input.weight.value());
         Ok(input.map_or((Target::default(), 0.0), read))
     }

@@ -5,27 +5,27 @@ use super::{PoseMut, near, rotation};
 use crate::math::Affine3x4;
 use glam::{Mat3A, Quat, Vec3};
 
-/// What turns the plane in which a chain bends.
+/// The direction in which the middle joint of a chain points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Plane {
-    /// The animated plane.
+pub enum Pole {
+    /// As animated.
     Animated,
-    /// The middle joint points in this direction of the model.
+    /// In a direction of model space.
     Direction(Vec3),
-    /// The middle joint points to this joint.
-    Joint(u16),
+    /// Towards the joint with this index.
+    Joint(usize),
 }
 
-/// How the joint at the end of a chain is turned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum End {
-    /// With the middle joint.
-    Follows,
-    /// Not at all: it keeps its rotation in the model.
-    Keeps,
+/// The rotation of the joint at the end of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndRotation {
+    /// It turns with the middle joint.
+    Follow,
+    /// It keeps its animated rotation in model space.
+    Keep,
 }
 
-/// A chain of three joints with whatever lies between them, as it is bent.
+/// A chain of three joints, with the joints between them, as an evaluation bends it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chain {
     pub upper: u16,
@@ -35,8 +35,9 @@ pub(crate) struct Chain {
     pub to_end: Vec<u16>,
     /// Normal of the bend of a straight chain, in the space of the upper joint.
     pub axis: Vec3,
-    pub plane: Plane,
-    pub end: End,
+    /// A direction has length 1.
+    pub pole: Pole,
+    pub end_rotation: EndRotation,
     /// Axis of the end joint, in its space, that is turned to a normal.
     pub normal_axis: Vec3,
     pub soft: f32,
@@ -44,7 +45,7 @@ pub(crate) struct Chain {
     pub twist: f32,
 }
 
-/// Where the end of a chain is wanted, in model space.
+/// The target of a chain's end, in model space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IkTarget {
     pub position: Vec3,
@@ -65,10 +66,10 @@ impl Chain {
         let (above_middle, middle_model) = down(pose, upper_model, &self.to_middle);
         let (above_end, end_model) = down(pose, middle_model, &self.to_end);
         let positions = [upper_model, middle_model, end_model].map(|m| m.translation());
-        let pole = match self.plane {
-            Plane::Animated => None,
-            Plane::Direction(direction) => Some(direction),
-            Plane::Joint(joint) => Some(pose.model(joint.into()).translation() - positions[0]),
+        let pole = match self.pole {
+            Pole::Animated => None,
+            Pole::Direction(direction) => Some(direction),
+            Pole::Joint(joint) => Some(pose.model(joint).translation() - positions[0]),
         };
         let chain = TwoBone {
             upper: positions[0],
@@ -93,8 +94,10 @@ impl Chain {
             }
             _ => Quat::IDENTITY,
         };
-        let end_turn = match self.end {
-            End::Follows if target.rotation.is_none() && target.normal.is_none() => bent.middle,
+        let end_turn = match self.end_rotation {
+            EndRotation::Follow if target.rotation.is_none() && target.normal.is_none() => {
+                bent.middle
+            }
             _ => Mat3A::from_quat(Quat::IDENTITY.slerp(near(wanted), target.weight)),
         };
         let turned = |joint: usize, above: &Affine3x4, model: &Affine3x4, by: Mat3A| {

@@ -4,7 +4,8 @@
 mod ik;
 mod two_bone;
 
-pub(crate) use ik::{Chain, End, IkTarget, Plane};
+pub(crate) use ik::{Chain, IkTarget};
+pub use ik::{EndRotation, Pole};
 
 use super::scratch::{LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};

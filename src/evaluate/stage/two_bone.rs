@@ -73,7 +73,7 @@ impl TwoBone {
         let bend = direction(normal, least)
             .or_else(|| across(self.axis.normalize_or_zero(), x))
             .unwrap_or_else(|| x.any_orthonormal_vector());
-        let mut plane = turn(from, to) * bend;
+        let mut plane = Quat::from_rotation_arc(from, to) * bend;
         if let Some(wanted) = self.pole.and_then(|pole| across(pole.normalize_or_zero(), to)) {
             let pole = wanted.cross(to);
             plane = turn_about(to, plane, pole, self.weight) * plane;
@@ -106,11 +106,6 @@ impl TwoBone {
 fn direction(v: Vec3, least: f32) -> Option<Vec3> {
     let length = v.length();
     (length > least && length.is_finite()).then(|| v / length)
-}
-
-/// The shortest rotation from one unit vector to another.
-fn turn(from: Vec3, to: Vec3) -> Quat {
-    Quat::from_rotation_arc(from, to)
 }
 
 /// The part `share` of the turn about a unit axis from one vector to another, both across the axis.

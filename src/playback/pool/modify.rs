@@ -80,16 +80,20 @@ impl Modify for Pool {
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
         for (definition, input) in self.active(index) {
             let weight = input.weight.value();
-            let target = in_model(&input.target, self.state.world(index), pose);
+            let target = in_model((&input.target, weight), self.state.world(index), pose);
             if let Some(target) = target.filter(|_| weight > 0.0) {
-                definition.chain.bend(pose, &IkTarget { weight, ..target });
+                definition.chain.bend(pose, &target);
             }
         }
     }
 }
 
 /// A target in model space; `None` if the space has no inverse.
-fn in_model(target: &Target, world: &Affine3x4, pose: &PoseMut<'_>) -> Option<IkTarget> {
+fn in_model(
+    (target, weight): (&Target, f32),
+    world: &Affine3x4,
+    pose: &PoseMut<'_>,
+) -> Option<IkTarget> {
     let to_model = match target.space {
         Space::Model => Affine3A::IDENTITY,
         Space::World => Affine3A::from(*world).inverse(),
@@ -118,6 +122,6 @@ fn in_model(target: &Target, world: &Affine3x4, pose: &PoseMut<'_>) -> Option<Ik
         position,
         rotation: target.rotation.map(turn),
         normal: target.normal.map(normal),
-        weight: 1.0,
+        weight,
     })
 }

@@ -1,7 +1,7 @@
 //! Queries of one instance's present pose: model matrices and scalars. Each costs the evaluation of one character.
 
 use super::Pool;
-use crate::evaluate::{Evaluated, Instances, Scratch, WATCHED_CHUNK, WatchedRow};
+use crate::evaluate::{Evaluated, Instances, PoseStage, Scratch, WATCHED_CHUNK, WatchedRow};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::runtime::ScalarBlend;
@@ -43,8 +43,10 @@ impl Pool {
     }
 
     pub fn model_matrices(&self, index: usize) -> Vec<Affine3x4> {
-        let joints = 0..self.rig().skeleton().len();
-        Evaluated::read(self, index, |e| joints.map(|joint| e.model(joint)).collect())
+        let joints: Vec<usize> = (0..self.rig().skeleton().len()).collect();
+        let mut out = vec![Affine3x4::IDENTITY; joints.len()];
+        Evaluated::models(self, (index, PoseStage::After), &joints, &mut out);
+        out
     }
 
     /// The scalars of an instance, in a pose without joints.

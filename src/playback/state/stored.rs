@@ -29,12 +29,8 @@ fn write_rows(w: &mut Writer, rows: &Affine3x4) {
 }
 
 fn read_rows(r: &mut Reader<'_>, what: &'static str) -> Result<Affine3x4, PlaybackError> {
-    let mut matrix = Affine3x4::IDENTITY;
-    let most = f64::from(MAX_WORLD);
-    for v in matrix.rows.as_flattened_mut() {
-        *v = r.f32(what, -most, most)?;
-    }
-    Ok(matrix)
+    let numbers: [f32; 12] = read_numbers(r, what)?;
+    Ok(Affine3x4 { rows: bytemuck::must_cast(numbers) })
 }
 
 impl State {
@@ -211,20 +207,25 @@ fn read_inputs(
             1 => TargetSpace::World,
             joint => TargetSpace::Joint(joint as usize - 2),
         };
-        let position = Vec3::from_array(read_numbers(r)?);
-        let rotation = if turns { Some(Quat::from_array(read_numbers(r)?)) } else { None };
-        let normal = if has_normal { Some(Vec3::from_array(read_numbers(r)?)) } else { None };
+        let position = Vec3::from_array(read_numbers(r, "target")?);
+        let rotation =
+            if turns { Some(Quat::from_array(read_numbers(r, "target")?)) } else { None };
+        let normal =
+            if has_normal { Some(Vec3::from_array(read_numbers(r, "target")?)) } else { None };
         inputs.set_target(instance, modifier, Target { space, position, rotation, normal });
         inputs.set_weight(instance, modifier, weight);
     }
     Ok(())
 }
 
-fn read_numbers<const N: usize>(r: &mut Reader<'_>) -> Result<[f32; N], PlaybackError> {
+fn read_numbers<const N: usize>(
+    r: &mut Reader<'_>,
+    what: &'static str,
+) -> Result<[f32; N], PlaybackError> {
     let mut numbers = [0.0; N];
     let most = f64::from(MAX_WORLD);
     for number in &mut numbers {
-        *number = r.f32("target", -most, most)?;
+        *number = r.f32(what, -most, most)?;
     }
     Ok(numbers)
 }
