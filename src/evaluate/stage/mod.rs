@@ -19,6 +19,21 @@ pub(crate) trait Modify: Sync {
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>);
 }
 
+/// What a modifier does to a pose.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Ik(Chain),
+}
+
+impl Change {
+    /// Changes the pose of an instance. The weight of the target is above 0.
+    pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget) {
+        match self {
+            Self::Ik(chain) => chain.bend(pose, target),
+        }
+    }
+}
+
 /// The changes to one instance's pose.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Stage<'a> {

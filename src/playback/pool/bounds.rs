@@ -209,8 +209,8 @@ impl PoolBounds {
         }
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
-            stretch *= f64::from(modifier.chain.stretch);
-            anchor_escapes |= modifier.joints().any(|joint| self.chain.contains(&joint));
+            stretch *= f64::from(modifier.stretch);
+            anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
         let more = self.scale * offsets;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;

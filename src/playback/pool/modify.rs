@@ -82,7 +82,7 @@ impl Modify for Pool {
             let weight = input.weight.value();
             let target = in_model((&input.target, weight), self.state.world(index), pose);
             if let Some(target) = target.filter(|_| weight > 0.0) {
-                definition.chain.bend(pose, &target);
+                definition.change.apply(pose, &target);
             }
         }
     }
