@@ -11,7 +11,7 @@ use super::tables::{
 };
 use crate::math::{Affine3x4, Row};
 use crate::simd::{Lanes, Streaming};
-use fearless_simd::prelude::*;
+use fearless_simd::{Level, prelude::*};
 
 /// Evaluates one instance. The caller has reserved the scratch, filled its layers and actions, and checked that
 /// clips, hints and output belong to the rig.
@@ -66,7 +66,7 @@ impl<'a> Instance<'a> {
         if self.stage.is_empty() {
             self.scratch.changed.fill(0);
         }
-        read(&view(self.sources, self.scratch, &tables));
+        read(&view(simd.level(), self.sources, self.scratch, &tables));
     }
 
     /// Evaluates the local matrices of the lanes that move, with the stage.
@@ -95,16 +95,24 @@ impl<'a> Instance<'a> {
         }
         local_matrices(&mix, &tables, pose, locals);
         if !self.stage.is_empty() {
-            self.stage.run(&mut view(sources, self.scratch, &tables));
+            self.stage.run(&mut view(simd.level(), sources, self.scratch, &tables));
         }
         tables
     }
 }
 
 /// The pose in a scratch, after a run has composed its local matrices.
-fn view<'s>(sources: Sources<'s>, scratch: &'s mut Scratch, tables: &RunTables<'s>) -> PoseMut<'s> {
+fn view<'s>(
+    level: Level,
+    sources: Sources<'s>,
+    scratch: &'s mut Scratch,
+    tables: &RunTables<'s>,
+) -> PoseMut<'s> {
     PoseMut {
+        level,
         sources,
+        lane_of: sources.rig.skeleton().lane_of(),
+        parents: sources.rig.skeleton().parents(),
         pose: bytemuck::must_cast_slice(&scratch.pose),
         // Those of the run may be the base's behind the lanes that move, where the fold has the clip's own.
         constants: match tables.alone {

@@ -111,9 +111,12 @@ impl Mul for Affine3x4 {
     type Output = Self;
 
     fn mul(self, right: Self) -> Self {
-        let b = &right.rows;
-        let product = |a: [f32; 4], c: usize| a[0] * b[0][c] + a[1] * b[1][c] + a[2] * b[2][c];
-        let row = |a: [f32; 4]| [product(a, 0), product(a, 1), product(a, 2), product(a, 3) + a[3]];
+        let [x, y, z] = right.rows.map(Vec4::from_array);
+        let row = |a: [f32; 4]| {
+            let mut row = (x * a[0] + y * a[1] + z * a[2]).to_array();
+            row[3] += a[3];
+            row
+        };
         Self { rows: self.rows.map(row) }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub change: Change,
     /// The joints that may change.
     pub joints: Box<[u16]>,
+    /// The joints whose local matrices it reads, as bits.
+    reads: Box<[u64]>,
     /// The joint of the last lane among those that may change and those above them.
     pub last: u16,
     /// The largest factor on the distances between joints.
@@ -50,8 +52,21 @@ impl Definition {
         }
     }
 
-    /// A modifier that changes these joints; `hash` is that of its kind's fields.
-    fn of(rig: &Rig, change: Change, joints: Vec<u16>, hash: u64) -> Result<Self, PlaybackError> {
+    /// Whether it reads what another modifier changes.
+    #[inline]
+    pub fn reads_of(&self, other: &Self) -> bool {
+        let reads = |joint: usize| self.reads[joint / 64] >> (joint % 64) & 1 == 1;
+        other.joints.iter().any(|&joint| reads(joint.into()))
+    }
+
+    /// A modifier that changes these joints, and reads them, `further` ones, and all joints above those. `hash` is that
+    /// of its kind's fields.
+    fn of(
+        rig: &Rig,
+        change: Change,
+        (joints, further): (Vec<u16>, Option<usize>),
+        hash: u64,
+    ) -> Result<Self, PlaybackError> {
         let skeleton = rig.skeleton();
         let all = || joints.iter().flat_map(|&joint| above(skeleton, joint.into()));
         if let Some(out) = all().find(|&joint| !rig.is_evaluated(joint.into())) {
@@ -60,7 +75,11 @@ impl Definition {
         }
         let last = all().max_by_key(|&joint| skeleton.lane_of()[usize::from(joint)]);
         let last = last.unwrap_or_default();
-        Ok(Self { change, joints: joints.into(), last, stretch: 1.0, hash })
+        let mut reads = vec![0; skeleton.len().div_ceil(64)].into_boxed_slice();
+        for joint in all().chain(further.into_iter().flat_map(|joint| above(skeleton, joint))) {
+            reads[usize::from(joint) / 64] |= 1 << (joint % 64);
+        }
+        Ok(Self { change, joints: joints.into(), reads, last, stretch: 1.0, hash })
     }
 }
 

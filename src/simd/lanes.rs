@@ -191,6 +191,12 @@ pub(crate) fn out_of_line<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
 
 /// Runs a kernel on the given level.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
+    dispatch_on(level.token(), kernel)
+}
+
+/// Runs a kernel on the level of a token.
+#[inline]
+pub(crate) fn dispatch_on<K: Kernel>(level: Level, kernel: K) -> K::Output {
     // fearless_simd's `dispatch!` hides the token's type; the shuffles of `Lanes` differ by token.
     macro_rules! run {
         ($token:expr) => {{
@@ -201,7 +207,7 @@ pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
             )
         }};
     }
-    match level.token() {
+    match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(token) => run!(token),
         #[cfg(target_arch = "x86_64")]

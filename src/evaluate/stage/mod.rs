@@ -2,15 +2,17 @@
 //! modifiers, through a view of the worker's scratch (`PoseMut`).
 
 mod ik;
+mod lanes3;
 mod two_bone;
 
-pub(crate) use ik::{Chain, IkTarget};
+pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
 use super::scratch::{LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
+use fearless_simd::Level;
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 
 /// The modifiers of a pool.
@@ -23,15 +25,6 @@ pub(crate) trait Modify: Sync {
 #[derive(Debug)]
 pub(crate) enum Change {
     Ik(Chain),
-}
-
-impl Change {
-    /// Changes the pose of an instance. The weight of the target is above 0.
-    pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget) {
-        match self {
-            Self::Ik(chain) => chain.bend(pose, target),
-        }
-    }
 }
 
 /// The changes to one instance's pose.
@@ -69,7 +62,12 @@ impl Stage<'_> {
 
 /// The pose of an instance in a worker's scratch: local matrices of the joints that the run moves, all others constant.
 pub(crate) struct PoseMut<'a> {
+    /// The level at which the instance is evaluated.
+    pub level: Level,
     pub sources: Sources<'a>,
+    /// Lanes and parents by joint.
+    pub lane_of: &'a [u16],
+    pub parents: &'a [u16],
     /// The registers of the blended pose, those of its constants, and the units that come from the first.
     pub pose: &'a [f32],
     pub constants: [&'a [f32]; 3],
@@ -83,15 +81,16 @@ pub(crate) struct PoseMut<'a> {
 }
 
 impl PoseMut<'_> {
+    #[inline]
     fn lane(&self, joint: usize) -> usize {
-        self.sources.rig.skeleton().lane_of()[joint].into()
+        self.lane_of[joint].into()
     }
 
     /// The parent of a joint; `None` for a root.
+    #[inline]
     pub fn parent(&self, joint: usize) -> Option<usize> {
-        let parents = self.sources.rig.skeleton().parents();
-        let parent = usize::from(parents[joint]);
-        (parent < parents.len()).then_some(parent)
+        let parent = usize::from(self.parents[joint]);
+        (parent < self.parents.len()).then_some(parent)
     }
 
     /// The blended local transform of a joint, without overrides and modifiers.
@@ -130,8 +129,13 @@ impl PoseMut<'_> {
     }
 
     /// The local matrix of a joint as it is now.
+    #[inline]
     pub fn local(&self, joint: usize) -> Affine3x4 {
-        let lane = self.lane(joint);
+        self.local_of(self.lane(joint), joint)
+    }
+
+    #[inline]
+    fn local_of(&self, lane: usize, joint: usize) -> Affine3x4 {
         if lane >= self.moving {
             return self.blended(joint).into();
         }
@@ -140,14 +144,21 @@ impl PoseMut<'_> {
         Affine3x4 { rows: [0, 1, 2].map(|r| self.locals[at + r * n]) }
     }
 
-    /// Sets the local matrix of a joint. Joints that the run does not move stay.
+    /// Sets the local matrix of a joint, if it is finite. Joints that the run does not move stay.
     pub fn set_local(&mut self, joint: usize, local: &Affine3x4) {
-        let lane = self.lane(joint);
-        if lane < self.moving && local.is_finite() {
+        if local.is_finite() {
+            self.put(self.lane(joint), local.rows.each_ref());
+        }
+    }
+
+    /// Sets the local matrix of a lane, which is finite.
+    #[inline]
+    fn put(&mut self, lane: usize, rows: [&[f32; 4]; 3]) {
+        if lane < self.moving {
             let n = self.sources.program.units.width;
             let at = scratch_row(lane, n) as usize;
-            for (r, row) in local.rows.into_iter().enumerate() {
-                self.locals[at + r * n] = row;
+            for (r, row) in rows.into_iter().enumerate() {
+                self.locals[at + r * n] = *row;
             }
             self.changed[lane / 64] |= 1 << (lane % 64);
         }

@@ -1,115 +1,208 @@
-//! Two-bone inverse kinematics: the positions of three joints and a target become two rotations.
+//! Two-bone inverse kinematics: the positions of three joints and a target become two rotations, for four chains at
+//! once.
 //!
 //! The angle at the upper joint follows from the law of cosines on the sides upper, lower and the distance of the
 //! target; the plane of the bend is turned to the pole. Both are applied as rotations of whole subtrees in model space,
 //! so lengths stay whatever scales the chain has.
 
-use glam::{Mat3A, Quat, Vec3};
+use super::lanes3::{LANES, Mat3x4, Vec3x4};
+use crate::simd::each;
+use fearless_simd::{f32x4, mask32x4, prelude::*};
+use glam::{Quat, Vec3};
 
-/// The positions of a chain and where its end is wanted, in model space.
+/// The positions of chains and where their ends are wanted, in model space.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TwoBone {
-    pub upper: Vec3,
-    pub middle: Vec3,
-    pub end: Vec3,
-    pub target: Vec3,
-    /// Direction to which the middle joint bends; `None` keeps the animated plane.
-    pub pole: Option<Vec3>,
-    /// Normal of the bend if the chain is straight.
-    pub axis: Vec3,
+pub(super) struct TwoBone<'a, S: Simd> {
+    /// The lanes that have a chain; the others have any numbers.
+    pub live: mask32x4<S>,
+    pub upper: Vec3x4<S>,
+    pub middle: Vec3x4<S>,
+    pub end: Vec3x4<S>,
+    pub target: Vec3x4<S>,
+    /// Direction to which the middle joint bends; without a length it keeps the animated plane.
+    pub pole: Option<Vec3x4<S>>,
+    /// The linear part of the upper joint's model matrix, and in its space the normal of the bend if the chain is
+    /// straight.
+    pub axis: (Mat3x4<S>, &'a [Vec3; LANES]),
     /// Share of the length over which the chain slows down before it is straight.
-    pub soft: f32,
+    pub soft: f32x4<S>,
     /// The largest factor on both lengths.
-    pub stretch: f32,
+    pub stretch: f32x4<S>,
     /// Turn of the plane around the line from the upper joint to the target, radians.
-    pub twist: f32,
+    pub twist: f32x4<S>,
     /// 0 leaves the chain as it is, 1 reaches the target.
-    pub weight: f32,
+    pub weight: f32x4<S>,
 }
 
 /// Rotations in model space, and the factor on both lengths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bent {
+pub(super) struct Bent<S: Simd> {
     /// Of the upper joint's subtree about the upper joint.
-    pub upper: Mat3A,
-    /// Of the middle joint's subtree about the middle joint; it replaces `upper` there.
-    pub middle: Mat3A,
-    pub stretch: f32,
+    pub upper: Mat3x4<S>,
+    /// Of the middle joint's subtree about the middle joint, before `upper`.
+    pub middle: Mat3x4<S>,
+    pub stretch: f32x4<S>,
+    /// The chains that bend: the others have a bone without a length.
+    pub bends: mask32x4<S>,
 }
 
 /// Lengths below this share of the chain count as none.
 const SMALL: f32 = 1e-5;
 
-impl TwoBone {
-    /// `None` if a bone has no length: such a chain stays as it is.
-    pub fn solve(&self) -> Option<Bent> {
+impl<S: Simd> TwoBone<'_, S> {
+    #[inline(always)]
+    pub fn solve(&self, simd: S) -> Bent<S> {
+        let (zero, one) = (f32x4::splat(simd, 0.0), f32x4::splat(simd, 1.0));
+        let small = f32x4::splat(simd, SMALL);
+        let Self { live, weight, .. } = *self;
         let (first, second) = (self.middle - self.upper, self.end - self.middle);
         let (a, b) = (first.length(), second.length());
         let whole = a + b;
-        if !(a > SMALL * whole && b > SMALL * whole && whole.is_finite()) {
-            return None;
-        }
+        let least = small * whole;
+        let bends =
+            a.simd_gt(least) & b.simd_gt(least) & whole.simd_lt(f32x4::splat(simd, f32::INFINITY));
+        let (x, y) = (first * (one / a), second * (one / b));
         let line = self.end - self.upper;
-        let wanted = line + (self.target - self.end) * self.weight;
+        let wanted = line.plus(self.target - self.end, weight);
         let along = wanted.length();
         // A target in the upper joint folds the chain up where it points.
-        let from = direction(line, SMALL * whole).unwrap_or(first / a);
-        let to = direction(wanted, SMALL * whole).unwrap_or(from);
+        let from = direction_or(line, least, x);
+        let to = direction_or(wanted, least, from);
+        let soft = self.soft * weight;
+        let straight = whole * (one - soft);
         let mut distance = along.min(whole);
-        let straight = whole * (1.0 - self.soft * self.weight);
-        if along > straight && self.soft > 0.0 {
-            let rest = whole - straight;
-            distance =
-                straight + rest * (1.0 - (-(along - straight) / rest.max(f32::MIN_POSITIVE)).exp());
+        if (soft.simd_gt(zero) & along.simd_gt(straight) & live).any_true() {
+            distance = slowed(distance, [along, whole, straight, soft]);
         }
-        let stretch = (along / distance.max(SMALL * whole)).clamp(1.0, self.stretch);
+        let stretch = (along / distance.max(least)).max(one).min(self.stretch);
         // Angles are those of the chain that is not stretched: the triangle only grows.
-        let distance = distance.clamp((a - b).abs(), a + b).max(SMALL * whole);
-
-        let normal = first.cross(second);
-        let least = SMALL * a * b;
-        let (x, y) = (first.normalize(), second.normalize());
-        let across = |v: Vec3, of: Vec3| direction(v - of * v.dot(of), 1e-4);
-        let bend = direction(normal, least)
-            .or_else(|| across(self.axis.normalize_or_zero(), x))
-            .unwrap_or_else(|| x.any_orthonormal_vector());
-        let mut plane = Quat::from_rotation_arc(from, to) * bend;
-        if let Some(wanted) = self.pole.and_then(|pole| across(pole.normalize_or_zero(), to)) {
-            let pole = wanted.cross(to);
-            plane = turn_about(to, plane, pole, self.weight) * plane;
-        }
-        if self.twist != 0.0 {
-            plane = Quat::from_axis_angle(to, self.twist * self.weight) * plane;
-        }
-        let plane = across(plane, to).unwrap_or(plane);
-        let aside = to.cross(plane);
         let (sum, less) = (a + b, a - b);
-        let cos = (distance * distance + less * sum) / (2.0 * a * distance);
-        let cos = cos.clamp(-1.0, 1.0);
+        let distance = distance.max(less.abs()).min(sum).max(least);
+
+        let (mut bend, known) = first.cross(second).direction(small * a * b);
+        if (!known & live).any_true() {
+            bend = Vec3x4::select(known, bend, self.bend_of_straight(simd, x));
+        }
+        let mut plane = turned(from, to, bend);
+        if let Some(pole) = self.pole {
+            let (pole, _) = pole.direction(f32x4::splat(simd, f32::MIN_POSITIVE));
+            let (wanted, known) = pole.across(to);
+            plane = turned_about(to, plane, (wanted.cross(to), known), weight);
+        }
+        if self.twist.simd_eq(zero).to_bitmask() != 15 {
+            plane = twisted(to, plane, self.twist * weight);
+        }
+        let (across_to, known) = plane.across(to);
+        let plane = Vec3x4::select(known, across_to, plane);
+        let aside = to.cross(plane);
+        let side = one / (2.0 * a * distance);
+        let cos = distance.mul_add(distance, less * sum) * side;
         // By Heron's formula: of a straight chain exactly 0, where 1 - cos² leaves 3e-4.
-        let sides = [(sum + distance) * (sum - distance), (distance + less) * (distance - less)];
-        let sin = sides.map(|s| s.max(0.0).sqrt()).iter().product::<f32>() / (2.0 * a * distance);
-        let bent = (to * cos + aside * sin) * a;
-        let rest = to * distance - bent;
-        let rest = direction(rest, SMALL * b).unwrap_or(to);
-        let frame = |x: Vec3, z: Vec3| Mat3A::from_cols(x.into(), z.into(), x.cross(z).into());
-        // The normal of a chain that is nearly straight is rounded: it is across one bone only.
-        let before = |x: Vec3| {
-            frame(x, across(bend, x).unwrap_or_else(|| x.any_orthonormal_vector())).transpose()
+        let sides = (sum + distance) * (sum - distance) * ((distance + less) * (distance - less));
+        let sin = sides.max(zero).sqrt() * side;
+        let bent = (to * cos.max(-one).min(one)).plus(aside, sin);
+        let rest = direction_or((to * distance).plus(bent, -a), small * b, to);
+        // The normal of a chain that is nearly straight is rounded: it is across the upper bone only.
+        let (bend, _) = bend.across(x);
+        let before = (x.dot(y), bend.dot(x.cross(y)));
+        let after = (bent.dot(rest), plane.dot(bent.cross(rest)));
+        // By the difference of both angles.
+        let cos = after.0.mul_add(before.0, after.1 * before.1);
+        let sin = after.1.mul_sub(before.0, after.0 * before.1);
+        let by = one / cos.mul_add(cos, sin * sin).sqrt();
+        let middle = Mat3x4::about(bend, cos * by, sin * by);
+        let upper = frame(bent, plane) * frame(x, bend).transposed();
+        Bent { upper, middle, stretch, bends }
+    }
+
+    /// The normal of the bend of straight chains: the axis, as far as it is across the upper bone; else any normal.
+    #[cold]
+    fn bend_of_straight(&self, simd: S, x: Vec3x4<S>) -> Vec3x4<S> {
+        let columns = self.axis.0.0;
+        let normal = |i: usize| {
+            let x = x.lane(i).try_normalize().unwrap_or(Vec3::X);
+            let [a, b, c] = self.axis.1[i].to_array();
+            let axis = columns[0].lane(i) * a + columns[1].lane(i) * b + columns[2].lane(i) * c;
+            let axis = axis.normalize_or_zero();
+            let across = axis - x * axis.dot(x);
+            match across.length() > 1e-4 {
+                true => across.normalize(),
+                false => x.any_orthonormal_vector(),
+            }
         };
-        let rotation = |to: Vec3, from: Vec3| frame(to, plane) * before(from);
-        Some(Bent { upper: rotation(bent / a, x), middle: rotation(rest, y), stretch })
+        Vec3x4::from_lanes(simd, each!(Vec3::ZERO; LANES; i => normal(i)))
     }
 }
 
-/// The direction of a vector longer than `least`.
-fn direction(v: Vec3, least: f32) -> Option<Vec3> {
-    let length = v.length();
-    (length > least && length.is_finite()).then(|| v / length)
+/// The distance of ends that slow down towards the whole length. Chains that do not keep theirs.
+#[cold]
+fn slowed<S: Simd>(distance: f32x4<S>, [along, whole, straight, soft]: [f32x4<S>; 4]) -> f32x4<S> {
+    let of = |i: usize| {
+        let [distance, along, whole, straight, soft] =
+            [distance, along, whole, straight, soft].map(|v| v.as_array()[i]);
+        let (rest, beyond) = (whole - straight, along - straight);
+        match soft > 0.0 && beyond > 0.0 {
+            true => straight + rest * (1.0 - (-beyond / rest.max(f32::MIN_POSITIVE)).exp()),
+            false => distance,
+        }
+    };
+    f32x4::load_array(distance.simd, each!(0.0; LANES; i => of(i)))
 }
 
-/// The part `share` of the turn about a unit axis from one vector to another, both across the axis.
-fn turn_about(axis: Vec3, from: Vec3, to: Vec3, share: f32) -> Quat {
-    let angle = from.cross(to).dot(axis).atan2(from.dot(to));
-    Quat::from_axis_angle(axis, angle * share)
+/// The part `share` of the turn of unit vectors about a unit axis to others, all across the axis, where those are
+/// known.
+#[inline(always)]
+fn turned_about<S: Simd>(
+    axis: Vec3x4<S>,
+    from: Vec3x4<S>,
+    (to, known): (Vec3x4<S>, mask32x4<S>),
+    share: f32x4<S>,
+) -> Vec3x4<S> {
+    let mut turned = to;
+    if share.simd_lt(f32x4::splat(share.simd, 1.0)).any_true() {
+        turned = turned_partly(axis, from, to, share);
+    }
+    Vec3x4::select(known, turned, from)
+}
+
+#[cold]
+fn turned_partly<S: Simd>(
+    axis: Vec3x4<S>,
+    from: Vec3x4<S>,
+    to: Vec3x4<S>,
+    share: f32x4<S>,
+) -> Vec3x4<S> {
+    let of = |i: usize| {
+        let (axis, from, to) = (axis.lane(i), from.lane(i), to.lane(i));
+        let angle = from.cross(to).dot(axis).atan2(from.dot(to));
+        Quat::from_axis_angle(axis, angle * share.as_array()[i]) * from
+    };
+    Vec3x4::from_lanes(share.simd, each!(Vec3::ZERO; LANES; i => of(i)))
+}
+
+#[cold]
+fn twisted<S: Simd>(axis: Vec3x4<S>, plane: Vec3x4<S>, by: f32x4<S>) -> Vec3x4<S> {
+    let of = |i: usize| Quat::from_axis_angle(axis.lane(i), by.as_array()[i]) * plane.lane(i);
+    Vec3x4::from_lanes(by.simd, each!(Vec3::ZERO; LANES; i => of(i)))
+}
+
+/// Vectors turned by the shortest rotation from one unit vector to another. If the second is opposite to the first, to
+/// which the vectors are orthogonal, they stay.
+#[inline(always)]
+fn turned<S: Simd>(from: Vec3x4<S>, to: Vec3x4<S>, v: Vec3x4<S>) -> Vec3x4<S> {
+    let (normal, cos) = (from.cross(to), from.dot(to));
+    let out = (normal.cross(v)).plus(v, cos).plus(normal, normal.dot(v) / (1.0 + cos));
+    let apart = cos.simd_gt(f32x4::splat(cos.simd, 2.0 * f32::EPSILON - 1.0));
+    Vec3x4::select(apart, out, v)
+}
+
+#[inline(always)]
+fn frame<S: Simd>(x: Vec3x4<S>, z: Vec3x4<S>) -> Mat3x4<S> {
+    Mat3x4([x, z, x.cross(z)])
+}
+
+#[inline(always)]
+fn direction_or<S: Simd>(v: Vec3x4<S>, least: f32x4<S>, or: Vec3x4<S>) -> Vec3x4<S> {
+    let (direction, known) = v.direction(least);
+    Vec3x4::select(known, direction, or)
 }

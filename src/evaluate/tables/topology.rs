@@ -177,6 +177,7 @@ pub(crate) const fn group_floats(width: usize) -> usize {
 /// The index of a lane's first row in the locals, in rows of four floats; the next rows follow at a distance of
 /// `width`. A transpose within each 128 bits leaves lane `4q + r` of a group at the q-th 128 bits of its r-th output.
 pub(crate) fn scratch_row(lane: usize, width: usize) -> u32 {
-    let (group, lane) = (lane / width, lane % width);
+    // The width is a power of two.
+    let (group, lane) = (lane >> width.trailing_zeros(), lane & (width - 1));
     ((group * group_floats(width) + (lane % 4) * width + lane / 4 * 4) / 4) as u32
 }

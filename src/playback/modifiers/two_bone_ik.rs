@@ -94,7 +94,11 @@ impl TwoBoneIk {
         let hash = hash(self, &chain);
         let Chain { upper, to_middle, to_end, .. } = &chain;
         let joints = [&[*upper][..], to_middle, to_end].concat();
-        let definition = Definition::of(rig, Change::Ik(chain), joints, hash)?;
+        let pole = match chain.pole {
+            Pole::Joint(joint) => Some(joint),
+            Pole::Animated | Pole::Direction(_) => None,
+        };
+        let definition = Definition::of(rig, Change::Ik(chain), (joints, pole), hash)?;
         Ok(Definition { stretch: self.stretch, ..definition })
     }
 }

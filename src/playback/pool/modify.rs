@@ -1,7 +1,7 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{IkTarget, Modify, PoseMut, Stage};
+use crate::evaluate::{Chains, Change, IkTarget, Modify, PoseMut, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
@@ -78,19 +78,56 @@ impl Pool {
 
 impl Modify for Pool {
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
-        for (definition, input) in self.active(index) {
-            let weight = input.weight.value();
-            let target = in_model((&input.target, weight), self.state.world(index), pose);
-            if let Some(target) = target.filter(|_| weight > 0.0) {
-                definition.change.apply(pose, &target);
+        let world = self.state.world(index);
+        let mut active = self.active(index).filter(|(_, input)| input.weight.value() > 0.0);
+        let mut next = active.next();
+        while let Some((first, input)) = next {
+            let Change::Ik(chain) = &first.change;
+            let Some(target) = in_model(input, world, pose) else {
+                next = active.next();
+                continue;
+            };
+            // Chains that read nothing that those before change are bent at once.
+            let mut chains = Chains::default();
+            chains.add(chain, target);
+            let mut taken = [first; 4];
+            let mut count = 1;
+            loop {
+                next = active.next();
+                let Some((definition, input)) = next else { break };
+                let Change::Ik(chain) = &definition.change;
+                let waits = matches!(input.target.space, Space::Joint(_))
+                    || taken[..count].iter().any(|before| definition.reads_of(before));
+                if waits {
+                    break;
+                }
+                let Some(target) = in_model(input, world, pose) else { continue };
+                if !chains.add(chain, target) {
+                    break;
+                }
+                taken[count] = definition;
+                count += 1;
             }
+            chains.bend(pose);
         }
     }
 }
 
 /// A target in model space; `None` if the space has no inverse.
-fn in_model(
-    (target, weight): (&Target, f32),
+#[inline]
+fn in_model(input: &Input, world: &Affine3x4, pose: &PoseMut<'_>) -> Option<IkTarget> {
+    let Input { target, weight, .. } = input;
+    let weight = weight.value();
+    if target.space == Space::Model && target.rotation.is_none() {
+        let Target { position, normal, .. } = *target;
+        return Some(IkTarget { position, rotation: None, normal, weight });
+    }
+    to_model(target, weight, world, pose)
+}
+
+fn to_model(
+    target: &Target,
+    weight: f32,
     world: &Affine3x4,
     pose: &PoseMut<'_>,
 ) -> Option<IkTarget> {
