@@ -88,7 +88,8 @@ impl Reference {
     ///
     /// The bind pose replaces it if only the bind pose shows a T or an A, or only it stands. If neither stands, it is the
     /// first frame of the rig's clips that stands with straight legs and with hips and shoulders that face one way; or the
-    /// frame that comes nearest to that. Of a body that rises it is the frame in which it has risen. `side` is the rig's name in errors: `source` or `target`.
+    /// frame that comes nearest to that. Of a body that rises it is the frame in which it has risen. `side` is the rig's
+    /// name in errors: `source` or `target`.
     ///
     /// A rest pose along x or z counts as lying, unless its hips, or the hips of frames along that axis, are at the
     /// height of legs above the origin. A rest pose along y counts as lying if all frames stand along another axis.

@@ -283,6 +283,14 @@ fn swapped_sides_are_said() {
         );
         let report = ready.unwrap().retarget(&from.clips()[0]).unwrap().1;
         assert_eq!(report.swapped, [expected, false]);
+        // The same body as the target: its legs are aligned with straight ones.
+        let ready = Retargeting::new(
+            (to.skeleton(), &map(&to)),
+            (from.skeleton(), &toeless),
+            RetargetOptions::default(),
+        );
+        let report = ready.unwrap().retarget(&to.clips()[0]).unwrap().1;
+        assert_eq!(report.swapped, [false, expected]);
     }
 }
 
