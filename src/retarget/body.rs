@@ -292,9 +292,18 @@ impl Body {
 
     /// Measures the heights of the hips of two bodies in the same way: above the origin if both stand on it, otherwise above
     /// the lowest foot; toes count if both have some. If bones are aligned, legs count as straight, since the two
-    /// reference poses may spread or bend them differently.
+    /// reference poses may spread or bend them differently. If one has no legs, the lengths of the trunks take the place of
+    /// heights, and the hips of the reference poses are at the same height.
     pub fn measure(source: &mut Self, target: &mut Self, alignment: Alignment) {
+        let trunks = Stance::trunks([&*source, &*target].map(|body| body.stance(&body.models)));
         let bodies = [source, target];
+        if let Some(trunks) = trunks {
+            for (body, trunk) in bodies.into_iter().zip(trunks) {
+                (body.feet, body.stands, body.height) = (Default::default(), false, trunk);
+                body.low = [body.position(body.hips()).dot(body.up()) - trunk; 2];
+            }
+            return;
+        }
         let toes = |body: &&mut Self| TOES.iter().any(|b| body.map.joint(*b).is_some());
         let toes = bodies.iter().all(toes);
         let stand = bodies.iter().all(|body| body.stands);

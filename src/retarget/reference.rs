@@ -88,7 +88,8 @@ impl Reference {
     ///
     /// The bind pose replaces it if only the bind pose shows a T or an A, or only it stands. If neither stands, it is the
     /// first frame of the rig's clips that stands with straight legs and with hips and shoulders that face one way; or the
-    /// frame that comes nearest to that. `side` is the rig's name in errors: `source` or `target`.
+    /// frame that comes nearest to that. Of a body that rises it is the frame in which it has risen. `side` is the rig's
+    /// name in errors: `source` or `target`.
     ///
     /// A rest pose along x or z counts as lying, unless its hips, or the hips of frames along that axis, are at the
     /// height of legs above the origin. A rest pose along y counts as lying if all frames stand along another axis.
@@ -255,7 +256,15 @@ impl<'a> Frames<'a> {
         let seen = || self.seen().iter().filter(|frame| frame.axis == Some(up));
         let high = seen().any(|frame| frame.high);
         let fit = || seen().filter(move |frame| frame.high || !high);
-        let straight = fit().find(|frame| frame.erect && frame.strain <= STRAIGHT);
+        let mut from = fit().skip_while(|frame| !frame.erect || frame.strain > STRAIGHT);
+        let mut straight = from.next();
+        // A body that rises from the ground stands where its strain no longer decreases.
+        while let (Some(best), Some(next)) = (straight, from.next()) {
+            if next.clip != best.clip || !next.erect || next.strain >= best.strain {
+                break;
+            }
+            straight = Some(next);
+        }
         straight.or_else(|| {
             let key = |frame: &&Frame| (!frame.erect, frame.strain);
             fit().min_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)))

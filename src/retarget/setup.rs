@@ -25,6 +25,8 @@ pub(super) struct Setup {
     /// Bones of the target that were turned into the directions of the source's, and those too far from it, with the angles
     /// in radians.
     aligned: [Vec<(HumanBone, f64)>; 2],
+    /// Whether the sides of source and target are swapped.
+    swapped: [bool; 2],
     /// Whether the source's soles are tilted in its reference pose.
     pub tilted: bool,
     /// Whether both are one body in one reference pose.
@@ -86,6 +88,8 @@ impl Setup {
         options: &RetargetOptions,
     ) -> Result<Self, RetargetError> {
         Body::measure(&mut source, &mut target, options.alignment);
+        // Aligned legs no longer show how they were bent.
+        let swapped = [&source, &target].map(Body::is_swapped);
         let aligned = target.align(&source, space, options.alignment);
         Hips::new(&source, &target, space, one_body)?;
         let links = Link::all(&source, &target, space);
@@ -93,7 +97,9 @@ impl Setup {
             source.check_signs(links.iter().map(|l| l.source), "source")?;
             target.check_signs(links.iter().map(|l| l.target), "target")?;
         }
-        Ok(Self { source, target, space: *space, links, aligned, tilted: false, one_body, same })
+        let space = *space;
+        let tilted = false;
+        Ok(Self { source, target, space, links, aligned, swapped, tilted, one_body, same })
     }
 
     /// A report of the bones and the reference poses.
@@ -122,7 +128,7 @@ impl Setup {
             aligned,
             not_aligned,
             tilted: self.tilted,
-            swapped: bodies.map(Body::is_swapped),
+            swapped: self.swapped,
             lying: bodies.map(Body::is_lying),
             ..RetargetReport::default()
         }

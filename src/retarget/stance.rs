@@ -24,6 +24,9 @@ const STEEP: f64 = 0.2;
 const STRAIGHT: f64 = 25.0 * DEGREE;
 const SPREAD: f64 = 25.0 * DEGREE;
 
+/// Least distance of a bent knee from the line between hip and ankle, as a share of that line.
+const BENT: f64 = 0.01;
+
 /// Pairs of bones of both sides, the hips' first.
 const PAIRS: [[B; 2]; 3] = [
     [B::LeftUpperLeg, B::RightUpperLeg],
@@ -64,6 +67,19 @@ impl Stance<'_> {
 
     fn way(&self, from: B, to: B) -> Option<DVec3> {
         (self.place(to)? - self.place(from)?).try_normalize()
+    }
+
+    /// The lengths of two bodies from the hips to the highest bone of the trunk that both have, if one has no bones of legs
+    /// below the upper ones.
+    pub fn trunks(both: [Stance<'_>; 2]) -> Option<[f64; 2]> {
+        let legless = |of: &Stance<'_>| {
+            LEGS.iter().all(|[_, lower, foot]| of.place(*lower).or(of.place(*foot)).is_none())
+        };
+        let length = |of: &Stance<'_>, top| Some(of.place(top)?.distance(of.place(B::Hips)?));
+        let [a, b] = &both;
+        let lengths = TRUNK.into_iter().find_map(|top| Some([length(a, top)?, length(b, top)?]));
+        let legless = both.iter().any(legless);
+        lengths.filter(|lengths| legless && lengths.iter().all(|length| *length > 0.0))
     }
 
     /// The vector from the hips to the highest bone of the trunk.
@@ -194,14 +210,22 @@ impl Stance<'_> {
         })
     }
 
-    /// Whether toes point backwards, as they do if joints of the left side have names of the right.
+    /// Whether toes point backwards, or knees of a body without toes bend backwards, as they do if joints of the left side
+    /// have names of the right.
     pub fn is_swapped(&self, forward: DVec3) -> bool {
-        let mut ahead = TOES
-            .into_iter()
-            .filter_map(|[foot, toes]| self.way(foot, toes))
-            .map(|toes| toes.dot(forward))
-            .peekable();
-        ahead.peek().is_some() && ahead.all(|dot| dot < -0.5)
+        let toes = TOES.into_iter().filter_map(|[foot, toes]| self.way(foot, toes));
+        let toes: Vec<DVec3> = toes.collect();
+        let knees = LEGS.into_iter().filter_map(|leg| self.knee(leg));
+        let ways = if toes.is_empty() { knees.collect() } else { toes };
+        !ways.is_empty() && ways.iter().all(|way| way.dot(forward) < -0.5)
+    }
+
+    /// The direction in which a knee is bent, if it is.
+    fn knee(&self, [upper, lower, foot]: [B; 3]) -> Option<DVec3> {
+        let [hip, knee, ankle] = [self.place(upper)?, self.place(lower)?, self.place(foot)?];
+        let way = (ankle - hip).try_normalize()?;
+        let bend = (knee - hip) - way * (knee - hip).dot(way);
+        (bend.length() > BENT * hip.distance(ankle)).then(|| bend.normalize())
     }
 }
 

@@ -879,3 +879,45 @@ fn hostile_shapes_end_soon() {
     }
     assert!(start.elapsed().as_secs() < 20);
 }
+
+/// Names that do not cover the trunk, the head or the toes: the shape of the body has them.
+#[test]
+fn shapes_complete_what_names_leave_out() {
+    let names = [
+        ["Hip", "LowerSpine", "MiddleSpine", "Chest", "Neck", "Head", "~Toe"],
+        ["pelvis", "stomach", "belly", "chest", "neck", "head", "~digit"],
+        ["Hips", "Spine", "Spine1", "Spine2", "Neck", "Nose", "~BigToe"],
+    ];
+    for [hips, a, b, c, neck, head, toes] in names {
+        let text = format!(
+            "
+{hips} 0 95 0 hips
+ {a} 0 103 0 spine
+  {b} 0 113 0 chest
+   {c} 0 123 0 upperChest
+    {neck} 0 148 0 neck
+     {head} 0 156 1 head
+      {head}_end 0 172 1
+    ~Clavicle 3 142 0 leftShoulder
+     ~UpperArm 16 143 0 leftUpperArm
+      ~Forearm 44 143 -1 leftLowerArm
+       ~Hand 69 143 0 leftHand
+ ~Thigh 9 91 0 leftUpperLeg
+  ~Shin 9 50 1 leftLowerLeg
+   ~Foot 9 8 -2 leftFoot
+    {toes} 9 2 11 leftToes"
+        );
+        for sides in [["L", "R"], ["l_", "r_"]] {
+            let rows = body(&text, sides);
+            for way in ways() {
+                let map = HumanoidMap::find(&skeleton(&rows, way, true)).unwrap();
+                assert!(matches!(map.origin(), MapOrigin::Names(_)), "{hips}: {}", map.origin());
+                let found: Vec<_> = map.bones().collect();
+                let all = rows.iter().enumerate().filter_map(|(j, r)| Some((r.3?, j)));
+                let mut expected: Vec<_> = all.collect();
+                expected.sort_by_key(|pair| B::all().position(|b| b == pair.0));
+                assert_eq!(found, expected, "{hips}, {way:?}");
+            }
+        }
+    }
+}

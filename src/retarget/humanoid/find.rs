@@ -31,6 +31,12 @@ const LEAST: [HumanBone; 10] = [
 const ENDS: [HumanBone; 4] =
     [HumanBone::LeftFoot, HumanBone::RightFoot, HumanBone::LeftHand, HumanBone::RightHand];
 
+/// Bones beside those of limbs that a shape shows where names do not cover them.
+const MORE: [HumanBone; 4] =
+    [HumanBone::Neck, HumanBone::Head, HumanBone::LeftToes, HumanBone::RightToes];
+
+const TRUNK: [HumanBone; 3] = [HumanBone::Spine, HumanBone::Chest, HumanBone::UpperChest];
+
 /// Bones of the head that shapes do not show.
 const FACE: [HumanBone; 3] = [HumanBone::LeftEye, HumanBone::RightEye, HumanBone::Jaw];
 
@@ -170,16 +176,14 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
         }
     }
     let has = |bone: &HumanBone| best.pairs.iter().any(|pair| pair.0 == *bone);
-    if best.whole && ENDS.iter().all(has) {
+    if best.whole && ENDS.iter().chain(&MORE).chain(&TRUNK).all(has) {
         return best;
     }
     match shape_match(skeleton, pose) {
         None => best,
-        // Names of arms and legs may not cover what is at their ends.
-        Some(mut shape) if best.whole => {
-            let limb = |bone: HumanBone| ENDS.contains(&bone) || LEAST[2..].contains(&bone);
-            shape.pairs.retain(|pair| limb(pair.0));
-            best.join(shape, skeleton);
+        // Names of arms and legs may not cover what is at their ends, nor all of the trunk.
+        Some(shape) if best.whole => {
+            best.complete(&shape, skeleton);
             best
         }
         Some(mut shape) => {
@@ -217,6 +221,29 @@ impl Match {
         let general = self.origin == MapOrigin::Names(last.unwrap_or(""));
         let counted = if general { GENERAL } else { 0 };
         (self.whole, self.pairs.len().saturating_sub(counted))
+    }
+
+    /// Adds the ends of limbs, neck and head of a shape that has the same arms and legs; and its trunk, if that has more bones.
+    fn complete(&mut self, shape: &Self, skeleton: &Skeleton) {
+        let part = |bones: &[HumanBone]| -> Self {
+            let pairs = shape.pairs.iter().filter(|pair| bones.contains(&pair.0));
+            Self { pairs: pairs.copied().collect(), ..*shape }
+        };
+        let limbs = part(&LEAST[2..]).pairs;
+        if !limbs.iter().all(|pair| self.pairs.contains(pair)) {
+            return;
+        }
+        self.join(part(&ENDS), skeleton);
+        MORE.into_iter().for_each(|bone| self.join(part(&[bone]), skeleton));
+        let trunk = part(&TRUNK);
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.pairs.iter().copied().partition(|pair| TRUNK.contains(&pair.0));
+        let mut joined = Self { pairs: others, ..*self };
+        joined.join(trunk, skeleton);
+        let hips = |all: &Self| all.pairs.iter().find(|pair| pair.0 == HumanBone::Hips).copied();
+        if hips(self) == hips(shape) && joined.pairs.len() > self.pairs.len() && !own.is_empty() {
+            self.pairs = joined.pairs;
+        }
     }
 
     /// Adds bones that were found in another way, such as fingers by names, if they contradict none.

@@ -144,9 +144,9 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         name: "Biped",
         sides: ["l", "r"],
-        spine: "spine spine1 spine2 spine3 spine4",
+        spine: "spine spine0 spine1 spine2 spine3 spine4",
         head: "pelvis neck/neck1 head/head1",
-        leg: "~thigh ~calf ~foot ~toe0",
+        leg: "~thigh ~calf ~foot ~toe0/~toe",
         arm: "~clavicle ~upperarm ~forearm ~hand",
         fingers: [
             "~finger0 ~finger01 ~finger02",

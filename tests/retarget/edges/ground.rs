@@ -4,8 +4,8 @@ use super::actor::*;
 use crate::support::*;
 use glam::{DQuat, DVec3, Vec3};
 use phalanx::retarget::{
-    Alignment, Ground, Reference, RetargetError, RetargetOptions, RetargetReport, Retargeting,
-    mirror,
+    Alignment, Ground, HumanoidMap, MapOrigin, Reference, RetargetError, RetargetOptions,
+    RetargetReport, Retargeting, mirror,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
@@ -95,6 +95,30 @@ fn soles_of_the_source_are_no_height() {
     let (heights, _) = self::heights(&floats, &to, RetargetOptions::default());
     let wanted = rest + (0.33 + SOLE) * 1.8;
     assert!((heights[0] - wanted).abs() < 1e-4, "{heights:?} {wanted}");
+}
+
+/// Soles that are thicker in the source than in the target, or below the ground, change no height.
+#[test]
+fn thick_and_sunken_soles_keep_heights() {
+    let origin = Pose { hips: DVec3::ZERO, ..Pose::stands() };
+    let to = Actor { size: 1.0, ..Actor::new(Pose::stands(), dance(2)) }.rig();
+    let lifted = HIPS + DVec3::Y * 3.0;
+    let high = Actor::new(Pose { hips: lifted, ..Pose::stands() }, dance(2));
+    let high = Actor { size: 1.0, ..high }.rig();
+    for off in [0.03, -0.02] {
+        let mut frames = vec![Pose::stands(); 3];
+        frames.iter_mut().for_each(|pose| pose.hips.y += off);
+        let actor = Actor { size: 1.0, ..Actor::new(origin.clone(), frames) };
+        let (of, report) = heights(&actor, &to, RetargetOptions::default());
+        assert_eq!(report.ground, Ground::Origin);
+        // Soles at -0.01 count as on the ground, and get the height of the target's.
+        let wanted = HIPS.y + off + if off < 0.0 { SOLE } else { 0.0 };
+        assert!((of[0] - wanted).abs() < 1e-5, "{off}: {of:?} {wanted}");
+        // A target that does not stand on the origin.
+        let (of, _) = heights(&actor, &high, RetargetOptions::default());
+        let wanted = lifted.y + if off < 0.0 { off + SOLE } else { 0.0 };
+        assert!((of[0] - wanted).abs() < 1e-5, "{off}: {of:?} {wanted}");
+    }
 }
 
 /// The height of the toes above where those of the rest pose are, frame by frame.
@@ -243,6 +267,75 @@ fn swapped_sides_are_said() {
         let to = target().rig();
         let done = retarget(&from, &to, clip(&from, "take"), RetargetOptions::default());
         assert_eq!(done.report.swapped, [expected, false]);
+        // Without toes bent knees show it.
+        let knee = DQuat::from_rotation_x(-0.2);
+        let bent = Pose::stands().with(B::LeftUpperLeg, Some(B::LeftLowerLeg), knee).with(
+            B::RightUpperLeg,
+            Some(B::RightLowerLeg),
+            knee,
+        );
+        let from = Actor { names, ..Actor::new(bent, dance(3)) }.rig();
+        let toeless = without(&map(&from), &from, &[B::LeftToes, B::RightToes]);
+        let ready = Retargeting::new(
+            (from.skeleton(), &toeless),
+            (to.skeleton(), &map(&to)),
+            RetargetOptions::default(),
+        );
+        let report = ready.unwrap().retarget(&from.clips()[0]).unwrap().1;
+        assert_eq!(report.swapped, [expected, false]);
+        // The same body as the target: its legs are aligned with straight ones.
+        let ready = Retargeting::new(
+            (to.skeleton(), &map(&to)),
+            (from.skeleton(), &toeless),
+            RetargetOptions::default(),
+        );
+        let report = ready.unwrap().retarget(&to.clips()[0]).unwrap().1;
+        assert_eq!(report.swapped, [false, expected]);
+    }
+}
+
+fn without(map: &HumanoidMap, rig: &Rig, bones: &[B]) -> HumanoidMap {
+    let pairs: Vec<_> = map.bones().filter(|(bone, _)| !bones.contains(bone)).collect();
+    HumanoidMap::new(rig.skeleton(), &pairs, MapOrigin::Given).unwrap()
+}
+
+/// Of a body without legs the trunk is measured: its hips are where those of the other body are in the reference poses.
+#[test]
+fn bodies_without_legs_have_the_height_of_their_trunk() {
+    let legs = [
+        B::LeftUpperLeg,
+        B::LeftLowerLeg,
+        B::LeftFoot,
+        B::LeftToes,
+        B::RightUpperLeg,
+        B::RightLowerLeg,
+        B::RightFoot,
+        B::RightToes,
+    ];
+    for (lift, lacks) in [(0.0, [true, false]), (-0.55, [true, false]), (0.0, [false, true])] {
+        let rest = Pose { hips: HIPS + DVec3::Y * lift, ..Pose::stands() };
+        let mut frames = vec![rest.clone(); 3];
+        frames[1].hips += DVec3::new(0.0, -0.2, 0.0);
+        frames[2].hips += DVec3::new(0.0, 0.1, 0.4);
+        let actor = Actor { size: 1.0, ..Actor::new(rest, frames) };
+        let (from, to) = (actor.rig(), Made { size: 3.0, ..Made::default() }.rig());
+        let part = |rig: &Rig, lacks: bool| match lacks {
+            true => without(&map(rig), rig, &legs),
+            false => map(rig),
+        };
+        let maps = [part(&from, lacks[0]), part(&to, lacks[1])];
+        let ready = Retargeting::new(
+            (from.skeleton(), &maps[0]),
+            (to.skeleton(), &maps[1]),
+            RetargetOptions::default(),
+        );
+        let (clip, report) = ready.unwrap().retarget(&from.clips()[0]).unwrap();
+        assert!((report.ratio - 3.0).abs() < 1e-5, "{}", report.ratio);
+        for (k, pose) in actor.frames.iter().enumerate() {
+            let hips = Posed::at(to.skeleton(), &clip, k as f32 / 30.0).place(&map(&to), B::Hips);
+            let wanted = 3.0 * (pose.hips - DVec3::Y * lift);
+            assert!((hips - wanted).length() < 1e-4, "{lift}, frame {k}: {hips} {wanted}");
+        }
     }
 }
 

@@ -181,6 +181,22 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
     }
 }
 
+/// A body that rises slowly stands where it no longer leans, not in the first frame that is nearly upright.
+#[test]
+fn frames_that_stand_are_those_at_the_end_of_a_rise() {
+    let [row, ..] = lying();
+    let frames = (0..20).map(|k| {
+        let lean = DQuat::from_rotation_x((80.0 - 8.0 * f64::from(k)).max(0.0).to_radians());
+        Pose::stands().with(B::Hips, None, lean)
+    });
+    let mut actor = Actor::new(row.1.clone(), frames.collect());
+    actor.bind = Some((row.1, DMat4::IDENTITY));
+    let from = actor.rig();
+    let found = Reference::find(&from, &map(&from), "source").unwrap().0;
+    let Reference::Frame { time, .. } = &found else { panic!("{found:?}") };
+    assert!((time - 10.0 / 30.0).abs() < 0.011, "{time}");
+}
+
 /// Without such a frame nothing is written: the error has the heights.
 #[test]
 fn rest_poses_that_lie_are_refused() {
