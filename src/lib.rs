@@ -35,5 +35,6 @@ mod words;
 #[cfg(all(doctest, feature = "gltf", feature = "phx"))]
 #[doc = include_str!("../docs/library.md")]
 #[doc = include_str!("../docs/motion-capture.md")]
+#[doc = include_str!("../docs/cookbook.md")]
 #[doc = include_str!("../README.md")]
 struct Pages;
