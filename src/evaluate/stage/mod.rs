@@ -1,9 +1,11 @@
 //! The stage between blending and the hierarchy, where an instance's pose is changed: overrides first, then its active
 //! modifiers, through a view of the worker's scratch (`PoseMut`).
 
+mod aim;
 mod ik;
 mod two_bone;
 
+pub(crate) use aim::{Aim, Axes, Follow, Gaze, Lag, Limit, MAX_TURNS, Turn};
 pub(crate) use ik::{Chain, IkTarget};
 pub use ik::{EndRotation, Pole};
 
@@ -23,13 +25,23 @@ pub(crate) trait Modify: Sync {
 #[derive(Debug)]
 pub(crate) enum Change {
     Ik(Chain),
+    Aim(Aim),
 }
 
 impl Change {
     /// Changes the pose of an instance. The weight of the target is above 0.
-    pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget) {
+    pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget, lag: Option<Lag>) {
         match self {
             Self::Ik(chain) => chain.bend(pose, target),
+            Self::Aim(aim) => aim.turn(pose, target, lag),
+        }
+    }
+
+    /// What a look of limited speed follows.
+    pub fn follow(&self) -> Option<&Follow> {
+        match self {
+            Self::Aim(aim) => aim.follow.as_ref(),
+            Self::Ik(_) => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{IkTarget, Modify, PoseMut, Stage};
+use crate::evaluate::{Change, Follow, IkTarget, Lag, Modify, PoseMut, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
@@ -9,7 +9,7 @@ use crate::playback::ids::ModifierId;
 use crate::playback::inputs::Input;
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
-use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 
 impl Pool {
     pub fn add_modifier(&mut self, modifier: &Modifier) -> Result<ModifierId, PlaybackError> {
@@ -46,13 +46,28 @@ impl Pool {
         self.touch(index, What::POSE | What::BOUNDS);
     }
 
-    /// Advances the weights of modifiers that fade.
+    /// Advances the weights of modifiers that fade, and looks of limited speed.
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
-        let Self { state, changes, watched, .. } = self;
+        let Self { library, state, changes, watched, .. } = self;
         state.advance_inputs(dt.abs(), |index| {
             watched.touch(index);
             changes.mark(index, What::POSE | What::BOUNDS);
         });
+        for (number, definition) in library.modifiers().iter() {
+            if let Some(follow) = definition.change.follow() {
+                let most = (f64::from(follow.speed) * dt.abs()) as f32;
+                state.step_inputs(number as u8, |input, world| {
+                    let wanted = wanted_look(follow, &input.target, world);
+                    input.gaze.step(wanted, most);
+                });
+            }
+        }
+    }
+
+    /// How an aim of limited speed lags behind.
+    fn lag(&self, change: &Change, index: usize, input: &Input) -> Option<Lag> {
+        let follow = change.follow()?;
+        input.gaze.lag(wanted_look(follow, &input.target, self.state.world(index)))
     }
 
     /// What changes the pose of an instance that has active modifiers.
@@ -82,7 +97,8 @@ impl Modify for Pool {
             let weight = input.weight.value();
             let target = in_model((&input.target, weight), self.state.world(index), pose);
             if let Some(target) = target.filter(|_| weight > 0.0) {
-                definition.change.apply(pose, &target);
+                let lag = self.lag(&definition.change, index, input);
+                definition.change.apply(pose, &target, lag);
             }
         }
     }
@@ -94,25 +110,14 @@ fn in_model(
     world: &Affine3x4,
     pose: &PoseMut<'_>,
 ) -> Option<IkTarget> {
-    let to_model = match target.space {
-        Space::Model => Affine3A::IDENTITY,
-        Space::World => Affine3A::from(*world).inverse(),
-        Space::Joint(joint) => Affine3A::from(pose.model(joint)),
-    };
+    let to_model = to_model(target.space, world, |joint| pose.model(joint).into());
     let turn = |rotation: Quat| {
         // Hosts' rotations need not have length 1, and may be large.
         let rotation = rotation.as_dquat().normalize().as_quat();
         let m = to_model.matrix3 * Mat3A::from_quat(rotation);
         crate::evaluate::rotation(&Affine3A::from_mat3(m.into()).into())
     };
-    let position = match target.space {
-        // The difference first: far from the origin an inverse's translation is rounded more.
-        Space::World => {
-            to_model.matrix3 * (Vec3A::from(target.position) - Affine3A::from(*world).translation)
-        }
-        _ => to_model.transform_point3a(target.position.into()),
-    };
-    let position = Vec3::from(position);
+    let position = position(target, world, &to_model);
     let normal = |v: Vec3| match target.space {
         // Planes go with the transposed inverse.
         Space::World => Vec3::from(Affine3A::from(*world).matrix3.transpose() * Vec3A::from(v)),
@@ -124,4 +129,28 @@ fn in_model(
         normal: target.normal.map(normal),
         weight,
     })
+}
+
+/// From the space of a target to model space, with the model matrices of joints.
+fn to_model(space: Space, world: &Affine3x4, joint: impl Fn(usize) -> Affine3A) -> Affine3A {
+    match space {
+        Space::Model => Affine3A::IDENTITY,
+        Space::World => Affine3A::from(*world).inverse(),
+        Space::Joint(of) => joint(of),
+    }
+}
+
+fn position(target: &Target, world: &Affine3x4, to_model: &Affine3A) -> Vec3 {
+    let position = Vec3A::from(target.position);
+    Vec3::from(match target.space {
+        // The difference first: far from the origin an inverse's translation is rounded more.
+        Space::World => to_model.matrix3 * (position - Affine3A::from(*world).translation),
+        _ => to_model.transform_point3a(position),
+    })
+}
+
+/// Where an aim of limited speed would look in the rest pose.
+fn wanted_look(follow: &Follow, target: &Target, world: &Affine3x4) -> Vec2 {
+    let to_model = to_model(target.space, world, |joint| follow.model(joint));
+    follow.wanted(position(target, world, &to_model))
 }
