@@ -159,7 +159,7 @@ fn looks_are_where_the_oracle_has_them() {
             }
         }
     }
-    assert!(limited > 80 && within > 80, "{limited} {within}");
+    assert!(limited > 100 && within > 60, "{limited} {within}");
 }
 
 /// Targets and up directions in the three spaces are one.
