@@ -59,7 +59,8 @@ pub struct Aim {
     /// what is wanted of it, it takes *x* / √(1 + (*x* / *r*)²). Default 0.
     pub soft: f32,
     /// The greatest angular speed of the look, radians per second. It starts forward when the weight leaves 0, and is
-    /// advanced with time: a target or transform that is set after a step is followed from the next one on. The speed is
+    /// advanced with time: a target or transform that is set after a step is followed from the next one on, root motion at
+    /// once. The speed is
     /// that of the joint in the rest pose; where the pose differs, what that moves comes on top. Default: infinite.
     pub speed: f32,
 }

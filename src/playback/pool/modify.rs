@@ -46,13 +46,18 @@ impl Pool {
         self.touch(index, What::POSE | What::BOUNDS);
     }
 
-    /// Advances the weights of modifiers that fade, and looks of limited speed.
+    /// Advances the weights of modifiers that fade.
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
-        let Self { library, state, changes, watched, .. } = self;
+        let Self { state, changes, watched, .. } = self;
         state.advance_inputs(dt.abs(), |index| {
             watched.touch(index);
             changes.mark(index, What::POSE | What::BOUNDS);
         });
+    }
+
+    /// Moves looks of limited speed by a step, after which root motion has moved their instances.
+    pub fn follow(&mut self, dt: f64) {
+        let Self { library, state, .. } = self;
         for (number, definition) in library.modifiers().iter() {
             if let Some(follow) = definition.change.follow() {
                 let most = (f64::from(follow.speed) * dt.abs()) as f32;

@@ -2,14 +2,17 @@
 
 use super::{Body, Cast, by, line, posed};
 use crate::tiers::{one, palettes};
-use glam::{DVec2, DVec3, Quat, Vec3};
+use glam::{Affine3A, DVec2, DVec3, Quat, Vec3};
+use phalanx::build::RootMotionOptions;
 use phalanx::crowd::{CrowdSnapshot, PlayOptions, Tier};
+use phalanx::import::{ImportOptions, mannequin_with};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Aim, Mixer, ModifierId, Target};
 use phalanx_testkit::alloc::pool;
 use phalanx_testkit::oracle::aim::Gaze;
 use phalanx_workload::hash01;
 use std::f32::consts::PI;
+use std::sync::Arc;
 
 const DT: f64 = 1.0 / 30.0;
 
@@ -174,9 +177,7 @@ fn crowd() -> (Cast, ModifierId) {
     for n in 0..40 {
         let clip = cast.crowd.clip_by_index(cast.rig, n % 10).unwrap();
         cast.crowd.play(cast.all[n], clip, &PlayOptions::default()).unwrap();
-        cast.crowd
-            .set_world(cast.all[n], glam::Affine3A::from_translation(Vec3::X * n as f32))
-            .unwrap();
+        cast.crowd.set_world(cast.all[n], Affine3A::from_translation(Vec3::X * n as f32)).unwrap();
     }
     (cast, by)
 }
@@ -283,4 +284,30 @@ fn looks_in_tiers_are_updated() {
         let shown = palettes(&cast.crowd, &cast.bones, &cast.all);
         assert!(shown == plain.frame(), "{rate} {interpolate}");
     }
+}
+
+/// A character that walks by root motion keeps looking at what it passes.
+#[test]
+fn root_motion_is_followed_at_once() {
+    let options = ImportOptions {
+        root_motion: Some(RootMotionOptions::default()),
+        ..ImportOptions::default()
+    };
+    let rig = Arc::new(mannequin_with(&options).unwrap());
+    let body = Body::character();
+    let aim = Aim { speed: 2.0, ..Aim::new(body.joint("Head")) };
+    let mut cast = Cast::new(&rig, 1);
+    let by = cast.crowd.add_modifier(cast.rig, aim.clone()).unwrap();
+    cast.crowd.apply_root_motion(cast.rig, true).unwrap();
+    let walk = cast.crowd.clip_named(cast.rig, "Walk_RootMotion").unwrap();
+    cast.crowd.play(cast.all[0], walk, &PlayOptions::default()).unwrap();
+    let at = Vec3::new(2.0, 1.5, 3.0);
+    cast.aim(0, by, Target::world(at), 1.0);
+    for n in 0..90 {
+        cast.crowd.advance(DT).unwrap();
+        let world = Affine3A::from(*cast.crowd.world(cast.all[0]).unwrap());
+        let off = body.off(&cast.models(0), &aim, world.inverse().transform_point3(at));
+        assert!(n < 30 || off < 2e-5, "{n}: {off}");
+    }
+    assert!(cast.crowd.world(cast.all[0]).unwrap().translation().z > 2.0);
 }
