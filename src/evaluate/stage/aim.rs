@@ -4,9 +4,9 @@
 //! turns of the joints above: with `T` what those turn together, a joint turns by `T · R · T⁻¹`, and its local matrix
 //! changes by `R` alone. Angles come from polynomials of this file, so that a look has the same bits on every machine.
 
-use super::{IkTarget, PoseMut, linear};
+use super::{IkTarget, PoseMut, affine, linear};
 use crate::math::Affine3x4;
-use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A, Vec4};
 
 /// The most joints that turn.
 pub(crate) const MAX_TURNS: usize = 16;
@@ -92,29 +92,29 @@ struct Frame {
 impl Aim {
     /// Turns the joints of an instance.
     pub fn turn(&self, pose: &mut PoseMut<'_>, target: &IkTarget, lag: Option<Lag>) {
-        let none = (Affine3x4::IDENTITY, Affine3x4::IDENTITY);
+        let none = Room::default();
         match self.turns.len() {
             0..=FEW => self.turn_with(pose, target, lag, &mut [none; FEW]),
             _ => self.turn_with(pose, target, lag, &mut [none; MAX_TURNS]),
         }
     }
 
-    /// Turns with room for the model matrices of each joint and its parent.
+    /// Turns with room for what is known of each joint.
     fn turn_with(
         &self,
         pose: &mut PoseMut<'_>,
         target: &IkTarget,
         lag: Option<Lag>,
-        models: &mut [(Affine3x4, Affine3x4)],
+        rooms: &mut [Room],
     ) {
         let mut model = Affine3x4::IDENTITY;
-        let mut turns = self.turns.iter().zip(&mut *models);
+        let mut turns = self.turns.iter().zip(&mut *rooms);
         let mut next = turns.next();
         for (place, &joint) in self.path.iter().enumerate() {
             let (above, local) = (model, pose.local(joint.into()));
-            model = if place == 0 { local } else { above * local };
+            model = if place == 0 { local } else { product(&above, &local) };
             if let Some((_, room)) = next.as_mut().filter(|(turn, _)| turn.place == place) {
-                **room = (above, model);
+                **room = Room { above, model, translation: local.translation() };
                 next = turns.next();
             }
         }
@@ -126,21 +126,24 @@ impl Aim {
         let mut turned = Mat3A::IDENTITY;
         // The last joint as it was animated, and where it is now.
         let mut last = [Vec3A::ZERO; 2];
-        for (n, (turn, (above, model))) in self.turns.iter().zip(&*models).enumerate() {
-            let from = Vec3A::from(model.translation());
+        for (n, (turn, room)) in self.turns.iter().zip(&*rooms).enumerate() {
+            let from = Vec3A::from(room.model.translation());
             let to = if n == 0 { from } else { last[1] + turned * (from - last[0]) };
             last = [from, to];
             let eye = to + turned * (Vec3A::from(eye) - from);
             let line = Vec3A::from(target.position) - eye;
-            let mut wanted = self.wanted(forward, &look, line, lag, target.weight);
-            if n > 0 {
-                wanted = turned.transpose() * wanted;
-            }
             let frame = || Frame::new(forward, &look, &self.axes);
             let looks = n + 1 == self.turns.len();
-            if !looks {
-                let (angle, aside) = polar(forward, wanted, || frame().side);
-                wanted = polar_direction(forward, aside, turn.share * angle);
+            let share = if looks { 1.0 } else { turn.share };
+            // The first joint's share is of the whole angle; those below have turned already.
+            let first = if n == 0 { share } else { 1.0 };
+            let mut wanted = self.wanted(forward, &look, line, lag, (target.weight, first));
+            if n > 0 {
+                wanted = turned.transpose() * wanted;
+                if !looks {
+                    let (angle, aside) = polar(forward, wanted, || frame().side);
+                    wanted = polar_direction(forward, aside, share * angle);
+                }
             }
             let mut by = arc(forward, wanted, frame);
             if let Some(up) = target.normal.or(self.up).filter(|_| looks) {
@@ -149,7 +152,8 @@ impl Aim {
                 by = roll(by * forward, now, up, target.weight) * by;
             }
             let joint = usize::from(self.path[turn.place]);
-            let local = pose.turned(joint, (above, model), by);
+            let (above, model) = (linear(&room.above), linear(&room.model));
+            let local = affine(above.inverse() * (by * model), room.translation);
             // A joint below a scale of 0 stays.
             if local.is_finite() {
                 pose.set_local(joint, &local);
@@ -158,7 +162,8 @@ impl Aim {
         }
     }
 
-    /// The direction in which a joint looks that looks `forward` as animated, with a target along `line`.
+    /// The direction in which a joint looks that looks `forward` as animated, with a target along `line`, a weight, and a
+    /// share of the turn.
     #[inline]
     fn wanted(
         &self,
@@ -166,10 +171,10 @@ impl Aim {
         look: &Mat3A,
         line: Vec3A,
         lag: Option<Lag>,
-        weight: f32,
+        (weight, share): (f32, f32),
     ) -> Vec3A {
         let to = line.try_normalize().unwrap_or(forward);
-        let whole = weight >= 1.0 && lag.is_none();
+        let whole = weight >= 1.0 && share >= 1.0 && lag.is_none();
         if whole && to.dot(forward) >= self.limit.cos_begins {
             return to;
         }
@@ -189,8 +194,25 @@ impl Aim {
             }
             angle = angle.min(self.limit.limit);
         }
-        polar_direction(forward, aside, angle * weight)
+        polar_direction(forward, aside, angle * (weight * share))
     }
+}
+
+/// What is known of a joint that turns: model matrices of its parent and of itself, and its local translation.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    above: Affine3x4,
+    model: Affine3x4,
+    translation: Vec3,
+}
+
+/// The product of two matrices, by rows.
+#[inline]
+fn product(a: &Affine3x4, b: &Affine3x4) -> Affine3x4 {
+    let [x, y, z] = b.rows.map(Vec4::from_array);
+    let row = |r: [f32; 4]| (x * r[0] + y * r[1] + z * r[2] + Vec4::W * r[3]).to_array();
+    let [i, j, k] = a.rows;
+    Affine3x4 { rows: [row(i), row(j), row(k)] }
 }
 
 impl Limit {
@@ -342,7 +364,7 @@ fn angle(sin: f32, cos: f32) -> f32 {
     const C: [f32; 8] = [
         -0.333_331_45,
         0.199_935_51,
-        -0.142_088_99,
+        -0.142_089,
         0.106_562_64,
         -0.075_289_64,
         0.042_909_614,
@@ -353,7 +375,9 @@ fn angle(sin: f32, cos: f32) -> f32 {
     let (less, more) = if steep { (cos.abs(), sin) } else { (sin, cos.abs()) };
     let x = less / more.max(f32::MIN_POSITIVE);
     let x2 = x * x;
-    let low = x + x * x2 * C.into_iter().rev().fold(0.0, |sum, c| sum * x2 + c);
+    let x4 = x2 * x2;
+    let [a, b, c, d] = [0, 2, 4, 6].map(|n| C[n] + x2 * C[n + 1]);
+    let low = x + x * x2 * ((a + x4 * b) + x4 * x4 * (c + x4 * d));
     let quarter = if steep { std::f32::consts::FRAC_PI_2 - low } else { low };
     if cos < 0.0 { std::f32::consts::PI - quarter } else { quarter }
 }
@@ -364,8 +388,9 @@ fn sin_cos(angle: f32) -> (f32, f32) {
     let half = 0.5 * angle;
     let x2 = half * half;
     let sin = [-0.166_666_67, 0.008_333_332, -0.000_198_409, 2.752_6e-6, -2.39e-8];
-    let cos = [-0.5, 0.041_666_642, -0.001_388_839_7, 2.476_09e-5, -2.605e-7];
-    let sum = |c: [f32; 5]| x2 * c.into_iter().rev().fold(0.0, |sum, c| sum * x2 + c);
+    let cos = [-0.5, 0.041_666_64, -0.001_388_839_7, 2.476_09e-5, -2.605e-7];
+    let x4 = x2 * x2;
+    let sum = |[a, b, c, d, e]: [f32; 5]| x2 * ((a + x2 * b) + x4 * ((c + x2 * d) + x4 * e));
     let (sin, cos) = (half + half * sum(sin), 1.0 + sum(cos));
     (2.0 * sin * cos, 1.0 - 2.0 * sin * sin)
 }

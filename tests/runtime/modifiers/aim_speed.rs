@@ -8,6 +8,7 @@ use phalanx::crowd::{CrowdSnapshot, PlayOptions, Tier};
 use phalanx::import::{ImportOptions, mannequin_with};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Aim, Mixer, ModifierId, Target};
+use phalanx::skeleton::Trs;
 use phalanx_testkit::alloc::pool;
 use phalanx_testkit::oracle::aim::Gaze;
 use phalanx_workload::hash01;
@@ -310,4 +311,27 @@ fn root_motion_is_followed_at_once() {
         assert!(n < 30 || off < 2e-5, "{n}: {off}");
     }
     assert!(cast.crowd.world(cast.all[0]).unwrap().translation().z > 2.0);
+}
+
+/// In a pose far from rest too a look stays within its limit, wherever it comes from.
+#[test]
+fn looks_that_follow_stay_within_the_limit() {
+    let body = head();
+    let aim = Aim { limit: 0.8, speed: 3.0, ..Aim::new(1) };
+    let (mut cast, by) = cast(&body, &aim, 1);
+    let turned = Quat::from_rotation_y(1.0);
+    let local = Trs { rotation: turned, ..super::by([0.0, 0.5, 0.0]) };
+    cast.crowd.player(cast.all[0]).unwrap().set_override(1, local).unwrap();
+    let forward = (turned * Vec3::Z).as_dvec3();
+    let mut most = 0.0f64;
+    for (n, x) in [-9.0, 0.0, 9.0, -3.0, 0.3].into_iter().enumerate() {
+        cast.aim(0, by, Target::model(Vec3::new(x, 1.5, 3.0)), 1.0);
+        for _ in 0..40 {
+            let off = body.looks(&cast.models(0), &aim).angle_between(forward);
+            assert!(off < 0.8 + 1e-5, "target {n}: {off}");
+            most = most.max(off);
+            cast.crowd.advance(DT).unwrap();
+        }
+    }
+    assert!(most > 0.79, "{most}");
 }
