@@ -2,6 +2,7 @@
 //! modifiers, through a view of the worker's scratch (`PoseMut`).
 
 mod aim;
+mod angle;
 mod ik;
 mod two_bone;
 
