@@ -114,7 +114,7 @@ fn play(n: u64, arguments: Bytes) -> Bytes {
 }
 
 fn call(n: u64) -> Bytes {
-    Bytes::new().variant(n, 22)
+    Bytes::new().variant(n, 23)
 }
 
 fn spawn() -> Bytes {
@@ -142,6 +142,13 @@ fn add_ik(pole: Option<[f32; 3]>, soft: f32) -> Bytes {
         None => bytes.put([0]),
     };
     bytes.put([0, 0]).f32(soft).f32(1.0).f32(0.0).put([0])
+}
+
+/// A look of one joint with a limit and a speed.
+fn add_look(joint: u16, limit: f32, speed: f32) -> Bytes {
+    let joint = Bytes::new().put([1]).put(joint.to_le_bytes()).f32(1.0);
+    let bytes = call(22).with(joint).put([0, 0, 0, 0, 0]);
+    bytes.f32(limit).f32(0.25).put([1]).f32(speed)
 }
 
 /// A target of the first instance: a space and a position, without rotation and normal.
@@ -271,6 +278,26 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 advance(0.5),
                 evaluate(),
                 call(10),
+                evaluate(),
+            ],
+        ),
+        (
+            "looks",
+            vec![
+                spawn(),
+                on(0, 0, 1, play(0, plain())),
+                add_look(6, 1.2, 2.0),
+                target(0, Bytes::new().put([0]).f32(2.0).f32(1.4).f32(1.0), 1.0),
+                advance(0.1),
+                evaluate(),
+                call(9),
+                target(0, Bytes::new().put([1, 0, 0]).f32(-3.0).f32(1.0).f32(-0.5), 0.6),
+                advance(0.1),
+                call(17).put([0, 0]).f32(0.0).f32(0.3),
+                advance(0.2),
+                evaluate(),
+                call(10),
+                advance(1.0),
                 evaluate(),
             ],
         ),

@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
 use phalanx::clip::Marker;
 use phalanx::crowd::{
-    BoneBuffer, Crowd, EndRotation, InstanceId, LayerOptions, ModifierId, PlayOptions, Pole,
+    self, BoneBuffer, Crowd, EndRotation, InstanceId, LayerOptions, ModifierId, PlayOptions, Pole,
     PoseStage, RigId, Space, Target, TwoBoneIk,
 };
 use phalanx::import::mannequin;
@@ -82,6 +82,7 @@ enum Call {
     ClearOverrides(u8),
     World(u8, [f32; 12]),
     Poses(u8, u16, bool),
+    AddLook(Look),
 }
 
 /// Two-bone inverse kinematics.
@@ -93,6 +94,16 @@ struct Ik {
     axis: Option<[f32; 3]>,
     numbers: [f32; 3],
     follow: bool,
+}
+
+/// A chain that looks at its target.
+#[derive(Arbitrary, Debug, Clone, Copy)]
+struct Look {
+    joints: [Option<(u16, f32)>; 3],
+    axes: [Option<[f32; 3]>; 3],
+    limit: f32,
+    soft: f32,
+    speed: Option<f32>,
 }
 
 #[derive(Arbitrary, Debug, Clone, Copy)]
@@ -122,6 +133,15 @@ fn ik(ik: Ik) -> TwoBoneIk {
         end_rotation: if ik.follow { EndRotation::Follow } else { EndRotation::Keep },
         ..TwoBoneIk::new(end.unwrap_or(9))
     }
+}
+
+fn look(look: Look) -> crowd::Aim {
+    let joints = look.joints.into_iter().flatten();
+    let joints: Vec<_> = joints.map(|(joint, share)| (usize::from(joint), share)).collect();
+    let [forward, up, up_axis] = look.axes.map(|axis| axis.map(Vec3::from));
+    let plain = if joints.is_empty() { crowd::Aim::new(6) } else { crowd::Aim::chain(joints) };
+    let speed = look.speed.unwrap_or(f32::INFINITY);
+    crowd::Aim { forward, up, up_axis, limit: look.limit, soft: look.soft, speed, ..plain }
 }
 
 fn target(aim: Aim) -> Target {
@@ -309,13 +329,14 @@ fuzz_target!(|calls: Vec<Call>| {
                 assert!(finite, "the built-in character's palette is finite");
                 false
             }
-            Call::AddIk(with) => match crowd.add_modifier(id, ik(with)) {
-                Ok(modifier) => {
-                    modifiers.push(modifier);
-                    false
-                }
-                Err(_) => true,
-            },
+            Call::AddIk(with) => {
+                let added = crowd.add_modifier(id, ik(with));
+                added.map(|modifier| modifiers.push(modifier)).is_err()
+            }
+            Call::AddLook(with) => {
+                let added = crowd.add_modifier(id, look(with));
+                added.map(|modifier| modifiers.push(modifier)).is_err()
+            }
             Call::RemoveModifier(n) => {
                 let known = modifier(n);
                 known.is_some_and(|m| crowd.remove_modifier(m).is_err())

@@ -122,6 +122,7 @@ impl Crowd {
                 pool.roots_mut().moves = std::mem::take(&mut all.moves);
             }
             pool.record_steps(&all.changed);
+            pool.follow(dt);
         }
         Ok(())
     }

@@ -26,9 +26,9 @@ mod watch;
 
 pub use crate::evaluate::{PoseStage, TierDetail};
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation, Event,
-    EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS,
-    MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
+    ACTIONS_PER_LAYER, ActionState, Aim, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation,
+    Event, EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
+    MAX_LAYERS, MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
     PlaybackError as CrowdError, Player, Playing, Pole, RigId, RootMotions, Space, Sync, Target,
     TwoBoneIk, Unknown,
 };

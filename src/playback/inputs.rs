@@ -3,6 +3,7 @@
 use super::linear_fade::LinearFade;
 use super::lists::{Keyed, Lists};
 use super::modifiers::Target;
+use crate::evaluate::Gaze;
 
 /// The input of a modifier of one instance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,14 +12,17 @@ pub(crate) struct Input {
     pub modifier: u8,
     pub target: Target,
     pub weight: LinearFade,
+    /// Where an aim of limited speed has got to.
+    pub gaze: Gaze,
     /// Whether the list of fades has it.
     listed: bool,
 }
 
 impl PartialEq for Input {
-    /// Whether target and weight are equal.
+    /// Whether all but their places in lists is equal.
     fn eq(&self, other: &Self) -> bool {
-        (self.modifier, self.target, self.weight) == (other.modifier, other.target, other.weight)
+        let all = |of: &Self| (of.modifier, of.target, of.weight, of.gaze);
+        all(self) == all(other)
     }
 }
 
@@ -92,8 +96,12 @@ impl Inputs {
 
     /// Sets a weight.
     pub fn set_weight(&mut self, instance: usize, modifier: u8, weight: LinearFade) {
+        let begins = self.active(instance) >> modifier & 1 == 0;
         let entry = self.entry(instance, modifier);
         entry.weight = weight;
+        if begins || weight.is_silent() {
+            entry.gaze = Gaze::default();
+        }
         // A fade that a call ended stays listed until the next step.
         if weight.running() && !entry.listed {
             entry.listed = true;
@@ -136,12 +144,32 @@ impl Inputs {
             }
             input.listed = false;
             let silent = input.weight.is_silent();
+            if silent {
+                input.gaze = Gaze::default();
+            }
             self.fading.swap_remove(at);
             if silent && self.active(index) >> modifier & 1 == 1 {
                 self.mark(index, modifier, false);
                 ended(index);
             }
         }
+    }
+
+    /// Calls `step` with every instance for which a modifier is active, and with its input.
+    pub fn each_active(&mut self, modifier: u8, mut step: impl FnMut(usize, &mut Input)) {
+        let Self { lists, active, .. } = self;
+        for (instance, active) in active.iter().enumerate() {
+            if active >> modifier & 1 == 1
+                && let Some(input) = lists.get_mut(instance, modifier.into())
+            {
+                step(instance, input);
+            }
+        }
+    }
+
+    /// Sets where an aim of limited speed has got to.
+    pub fn set_gaze(&mut self, instance: usize, modifier: u8, gaze: Gaze) {
+        self.entry(instance, modifier).gaze = gaze;
     }
 
     /// Removes the inputs of an instance.

@@ -184,6 +184,7 @@ impl Mixer {
         };
         passed.events.clear();
         self.pool.advance(dt).run(&mut passed);
+        self.pool.follow(dt);
         self.events = passed.events;
         self.pool.roots_mut().moves = passed.moves;
         Ok(())

@@ -1,8 +1,10 @@
 //! Modifiers: what changes poses after blending. Definitions belong to a rig in a crowd or mixer, inputs to instances.
 
+mod aim;
 mod target;
 mod two_bone_ik;
 
+pub use aim::Aim;
 pub use target::{Space, Target};
 pub use two_bone_ik::TwoBoneIk;
 
@@ -26,6 +28,8 @@ pub const MAX_MODIFIERS: usize = 64;
 pub enum Modifier {
     /// Bends two bones so that their end reaches a target.
     TwoBoneIk(TwoBoneIk),
+    /// Turns one joint or a chain so that the last one looks at a target.
+    Aim(Aim),
 }
 
 /// A modifier of a rig, as it is evaluated.
@@ -49,6 +53,7 @@ impl Definition {
     pub fn new(modifier: &Modifier, rig: &Rig) -> Result<Self, PlaybackError> {
         match modifier {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
+            Modifier::Aim(aim) => aim.define(rig),
         }
     }
 

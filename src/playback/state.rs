@@ -10,7 +10,7 @@ use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
-use super::inputs::Inputs;
+use super::inputs::{Input, Inputs};
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
@@ -253,6 +253,17 @@ impl State {
     pub fn advance_inputs(&mut self, seconds: f64, ended: impl FnMut(usize)) {
         let Self { inputs, speed, .. } = self;
         inputs.advance(seconds, |index| stands_still(speed[index]), ended);
+    }
+
+    /// Calls `step` with the input of every instance for which a modifier is active and that does not stand still, and with
+    /// its world transform.
+    pub fn step_inputs(&mut self, modifier: u8, mut step: impl FnMut(&mut Input, &Affine3x4)) {
+        let Self { inputs, speed, world, .. } = self;
+        inputs.each_active(modifier, |index, input| {
+            if !stands_still(speed[index]) {
+                step(input, &world[index]);
+            }
+        });
     }
 
     /// The actions of all instances, in their states at their anchors.

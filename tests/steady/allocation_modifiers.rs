@@ -3,7 +3,7 @@
 
 use glam::{Quat, Vec3};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::playback::{EndRotation, Mixer, Pole, Target, TwoBoneIk};
+use phalanx::playback::{Aim, EndRotation, Mixer, Pole, Target, TwoBoneIk};
 use phalanx::skeleton::Trs;
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_workload::standard_crowd;
@@ -27,6 +27,8 @@ fn steady_frames_with_modifiers_allocate_nothing() {
             let id = all[0].rig();
             let arms = crowd.add_modifier(id, arm.clone()).unwrap();
             let legs = crowd.add_modifier(id, leg).unwrap();
+            let look = Aim { limit: 1.2, soft: 0.3, speed: 3.0, ..Aim::new(head) };
+            let looks = crowd.add_modifier(id, look.clone()).unwrap();
             crowd.watch(id, &[hand]).unwrap();
             let mut buffer = BoneBuffer::new();
             let mut targets = vec![Target::default(); 200];
@@ -43,6 +45,7 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                     *weight = 0.25 * ((n + k) % 5) as f32;
                 }
                 crowd.set_targets(arms, &all[100..], &targets, &weights).unwrap();
+                crowd.set_targets(looks, &all[50..250], &targets, &weights).unwrap();
                 for (k, &i) in all[..100].iter().enumerate() {
                     let mut player = crowd.player(i).unwrap();
                     player.set_target(legs, targets[k]).unwrap();
@@ -68,11 +71,14 @@ fn steady_frames_with_modifiers_allocate_nothing() {
 
             let mut mixer = Mixer::new(rig.clone()).unwrap();
             let by = mixer.add_modifier(arm).unwrap();
+            let looks = mixer.add_modifier(look).unwrap();
             let mut frame = |n: usize| {
                 let mut player = mixer.player();
                 player.set_target(by, Target::model(Vec3::Y * (1.0 + 0.01 * n as f32))).unwrap();
                 let weight = if n % 20 < 10 { 1.0 } else { 0.0 };
                 player.fade_modifier(by, weight, 0.1).unwrap();
+                player.set_target(looks, Target::world(Vec3::X * (n % 9) as f32)).unwrap();
+                player.fade_modifier(looks, weight, 0.1).unwrap();
                 player.set_override_weighted(4, local, 0.01 * (n % 50) as f32).unwrap();
                 mixer.advance(1.0 / 60.0).unwrap();
                 mixer.evaluate();

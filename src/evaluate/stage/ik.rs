@@ -103,12 +103,17 @@ impl Posed {
 }
 
 impl<'a> Chains<'a> {
-    /// Adds a chain, which reads nothing that the others change. Returns false if there is no room.
+    /// The most chains.
+    pub const MOST: usize = LANES;
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a chain, which reads nothing that the others change, if there is room.
     #[inline]
-    pub fn add(&mut self, chain: &'a Chain, target: IkTarget) -> bool {
-        let free = self.all.get_mut(self.len);
-        let has_room = free.is_some();
-        if let Some(free) = free {
+    pub fn add(&mut self, chain: &'a Chain, target: IkTarget) {
+        if let Some(free) = self.all.get_mut(self.len) {
             let [x, y, z] = target.position.to_array();
             self.targets.as_chunks_mut::<4>().0[self.len] = [x, y, z, target.weight];
             let limits = [chain.soft, chain.stretch, chain.twist, 0.0];
@@ -116,12 +121,13 @@ impl<'a> Chains<'a> {
             *free = Some(Aimed { chain, target });
             self.len += 1;
         }
-        has_room
     }
 
     /// Bends the chains in a pose.
     pub fn bend(&self, pose: &mut PoseMut<'_>) {
-        dispatch_on(pose.level, Bend { chains: self, pose });
+        if self.len > 0 {
+            dispatch_on(pose.level, Bend { chains: self, pose });
+        }
     }
 
     #[cold]

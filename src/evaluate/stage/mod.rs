@@ -1,10 +1,13 @@
 //! The stage between blending and the hierarchy, where an instance's pose is changed: overrides first, then its active
 //! modifiers, through a view of the worker's scratch (`PoseMut`).
 
+mod aim;
+mod angle;
 mod ik;
 mod lanes3;
 mod two_bone;
 
+pub(crate) use aim::{Aim, Axes, Follow, Gaze, Lag, Limit, MAX_TURNS, Turn};
 pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
@@ -25,6 +28,17 @@ pub(crate) trait Modify: Sync {
 #[derive(Debug)]
 pub(crate) enum Change {
     Ik(Chain),
+    Aim(Aim),
+}
+
+impl Change {
+    /// What a look of limited speed follows.
+    pub fn follow(&self) -> Option<&Follow> {
+        match self {
+            Self::Aim(aim) => aim.follow.as_ref(),
+            Self::Ik(_) => None,
+        }
+    }
 }
 
 /// The changes to one instance's pose.

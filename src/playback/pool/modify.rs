@@ -1,7 +1,7 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{Chains, Change, IkTarget, Modify, PoseMut, Stage};
+use crate::evaluate::{Chains, Change, Follow, IkTarget, Lag, Modify, PoseMut, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
@@ -9,7 +9,7 @@ use crate::playback::ids::ModifierId;
 use crate::playback::inputs::Input;
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
-use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 
 impl Pool {
     pub fn add_modifier(&mut self, modifier: &Modifier) -> Result<ModifierId, PlaybackError> {
@@ -55,6 +55,26 @@ impl Pool {
         });
     }
 
+    /// Moves looks of limited speed by a step, after which root motion has moved their instances.
+    pub fn follow(&mut self, dt: f64) {
+        let Self { library, state, .. } = self;
+        for (number, definition) in library.modifiers().iter() {
+            if let Some(follow) = definition.change.follow() {
+                let most = (f64::from(follow.speed) * dt.abs()) as f32;
+                state.step_inputs(number as u8, |input, world| {
+                    let wanted = wanted_look(follow, &input.target, world);
+                    input.gaze.step(wanted, most);
+                });
+            }
+        }
+    }
+
+    /// How an aim of limited speed lags behind.
+    fn lag(&self, change: &Change, index: usize, input: &Input) -> Option<Lag> {
+        let follow = change.follow()?;
+        input.gaze.lag(wanted_look(follow, &input.target, self.state.world(index)))
+    }
+
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
     pub(super) fn modifiers_of(&self, index: usize) -> Stage<'_> {
@@ -79,37 +99,37 @@ impl Pool {
 impl Modify for Pool {
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
         let world = self.state.world(index);
-        let mut active = self.active(index).filter(|(_, input)| input.weight.value() > 0.0);
-        let mut next = active.next();
-        while let Some((first, input)) = next {
-            let Change::Ik(chain) = &first.change;
-            let Some(target) = in_model(input, world, pose) else {
-                next = active.next();
+        // Chains that read nothing that those before change are bent at once.
+        let mut chains = Chains::default();
+        let mut before: [Option<&Definition>; Chains::MOST] = [None; Chains::MOST];
+        for (definition, input) in self.active(index) {
+            let weight = input.weight.value();
+            if weight <= 0.0 {
                 continue;
-            };
-            // Chains that read nothing that those before change are bent at once.
-            let mut chains = Chains::default();
-            chains.add(chain, target);
-            let mut taken = [first; 4];
-            let mut count = 1;
-            loop {
-                next = active.next();
-                let Some((definition, input)) = next else { break };
-                let Change::Ik(chain) = &definition.change;
-                let waits = matches!(input.target.space, Space::Joint(_))
-                    || taken[..count].iter().any(|before| definition.reads_of(before));
-                if waits {
-                    break;
-                }
-                let Some(target) = in_model(input, world, pose) else { continue };
-                if !chains.add(chain, target) {
-                    break;
-                }
-                taken[count] = definition;
-                count += 1;
             }
-            chains.bend(pose);
+            let is_chain = matches!(definition.change, Change::Ik(_));
+            let reads = || before.iter().flatten().any(|before| definition.reads_of(before));
+            let waits = chains.len() > 0
+                && (!is_chain
+                    || chains.len() == Chains::MOST
+                    || matches!(input.target.space, Space::Joint(_))
+                    || reads());
+            if waits {
+                chains.bend(pose);
+                (chains, before) = Default::default();
+            }
+            let Some(target) = in_model(input, world, pose) else { continue };
+            match &definition.change {
+                Change::Ik(chain) => {
+                    before[chains.len()] = Some(definition);
+                    chains.add(chain, target);
+                }
+                Change::Aim(aim) => {
+                    aim.turn(pose, &target, self.lag(&definition.change, index, input))
+                }
+            }
         }
+        chains.bend(pose);
     }
 }
 
@@ -122,34 +142,23 @@ fn in_model(input: &Input, world: &Affine3x4, pose: &PoseMut<'_>) -> Option<IkTa
         let Target { position, normal, .. } = *target;
         return Some(IkTarget { position, rotation: None, normal, weight });
     }
-    to_model(target, weight, world, pose)
+    from_space(target, weight, world, pose)
 }
 
-fn to_model(
+fn from_space(
     target: &Target,
     weight: f32,
     world: &Affine3x4,
     pose: &PoseMut<'_>,
 ) -> Option<IkTarget> {
-    let to_model = match target.space {
-        Space::Model => Affine3A::IDENTITY,
-        Space::World => Affine3A::from(*world).inverse(),
-        Space::Joint(joint) => Affine3A::from(pose.model(joint)),
-    };
+    let to_model = to_model(target.space, world, |joint| pose.model(joint).into());
     let turn = |rotation: Quat| {
         // Hosts' rotations need not have length 1, and may be large.
         let rotation = rotation.as_dquat().normalize().as_quat();
         let m = to_model.matrix3 * Mat3A::from_quat(rotation);
         crate::evaluate::rotation(&Affine3A::from_mat3(m.into()).into())
     };
-    let position = match target.space {
-        // The difference first: far from the origin an inverse's translation is rounded more.
-        Space::World => {
-            to_model.matrix3 * (Vec3A::from(target.position) - Affine3A::from(*world).translation)
-        }
-        _ => to_model.transform_point3a(target.position.into()),
-    };
-    let position = Vec3::from(position);
+    let position = position(target, world, &to_model);
     let normal = |v: Vec3| match target.space {
         // Planes go with the transposed inverse.
         Space::World => Vec3::from(Affine3A::from(*world).matrix3.transpose() * Vec3A::from(v)),
@@ -161,4 +170,28 @@ fn to_model(
         normal: target.normal.map(normal),
         weight,
     })
+}
+
+/// From the space of a target to model space, with the model matrices of joints.
+fn to_model(space: Space, world: &Affine3x4, joint: impl Fn(usize) -> Affine3A) -> Affine3A {
+    match space {
+        Space::Model => Affine3A::IDENTITY,
+        Space::World => Affine3A::from(*world).inverse(),
+        Space::Joint(of) => joint(of),
+    }
+}
+
+fn position(target: &Target, world: &Affine3x4, to_model: &Affine3A) -> Vec3 {
+    let position = Vec3A::from(target.position);
+    Vec3::from(match target.space {
+        // The difference first: far from the origin an inverse's translation is rounded more.
+        Space::World => to_model.matrix3 * (position - Affine3A::from(*world).translation),
+        _ => to_model.transform_point3a(position),
+    })
+}
+
+/// Where an aim of limited speed would look in the rest pose.
+fn wanted_look(follow: &Follow, target: &Target, world: &Affine3x4) -> Vec2 {
+    let to_model = to_model(target.space, world, |joint| follow.model(joint));
+    follow.wanted(position(target, world, &to_model))
 }

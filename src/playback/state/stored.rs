@@ -1,7 +1,7 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
-use crate::evaluate::LocalOverride;
+use crate::evaluate::{Gaze, LocalOverride};
 use crate::math::Affine3x4;
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
@@ -17,12 +17,14 @@ use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::snapshot::identity::PoolIdentity;
 use crate::playback::snapshot::layer::{self, Context};
 use crate::skeleton::limits::{MAX_WORLD, is_world};
-use glam::{DAffine3, Quat, Vec3};
+use glam::{DAffine3, Quat, Vec2, Vec3};
 
 /// Bytes per layer of an index without an instance: memory is reserved for its layers all the same.
 const PER_DEAD_LAYER: usize = 12;
 /// Bytes of every index: generation and flags.
 const PER_INSTANCE: usize = 3;
+/// A bound of the angles of looks: π, and what rounding adds.
+const MAX_LOOK: f64 = 4.0;
 
 fn write_rows(w: &mut Writer, rows: &Affine3x4) {
     rows.rows.as_flattened().iter().for_each(|&v| w.f32(v));
@@ -170,9 +172,10 @@ fn read_one(
 }
 
 fn write_input(w: &mut Writer, input: &Input) {
-    let Input { modifier, target, weight, .. } = input;
+    let Input { modifier, target, weight, gaze, .. } = input;
+    let follows = *gaze != Gaze::default();
     w.u8(*modifier);
-    w.flags([weight.running(), target.rotation.is_some(), target.normal.is_some()]);
+    w.flags([weight.running(), target.rotation.is_some(), target.normal.is_some(), follows]);
     layer::write_fade(w, weight);
     match target.space {
         TargetSpace::Model => w.u32(0),
@@ -184,7 +187,8 @@ fn write_input(w: &mut Writer, input: &Input) {
     let normal = target.normal.map(|n| n.to_array());
     let numbers = target.position.to_array().into_iter();
     let numbers = numbers.chain(rotation.into_iter().flatten()).chain(normal.into_iter().flatten());
-    numbers.for_each(|v| w.f32(v));
+    let followed = follows.then_some([gaze.at.x, gaze.at.y, gaze.share]);
+    numbers.chain(followed.into_iter().flatten()).for_each(|v| w.f32(v));
 }
 
 /// Reads the inputs of an instance for a rig that had these modifiers.
@@ -200,7 +204,7 @@ fn read_inputs(
         let known = modifiers.get(modifier.into()).is_some();
         r.needs(known, "an instance has a target for a modifier that its rig lacks")?;
         least = u32::from(modifier) + 1;
-        let [runs, turns, has_normal] = r.flags("flags of a target")?;
+        let [runs, turns, has_normal, follows] = r.flags("flags of a target")?;
         let weight = layer::read_fade(r, runs, "weight of a modifier", (0.0, 1.0))?;
         let space = match r.u32("space of a target")? {
             0 => TargetSpace::Model,
@@ -214,6 +218,11 @@ fn read_inputs(
             if has_normal { Some(Vec3::from_array(read_numbers(r, "target")?)) } else { None };
         inputs.set_target(instance, modifier, Target { space, position, rotation, normal });
         inputs.set_weight(instance, modifier, weight);
+        if follows {
+            let [x, y] = [(); 2].map(|()| r.f32("look of a target", -MAX_LOOK, MAX_LOOK));
+            let share = r.f32("look of a target", 0.0, 1.0)?;
+            inputs.set_gaze(instance, modifier, Gaze { at: Vec2::new(x?, y?), share });
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //!
 //! Sections named in comments are those of the glTF 2.0 specification.
 
+pub mod aim;
 pub mod blend;
 pub mod curve;
 pub mod evaluate;

@@ -1,5 +1,9 @@
 //! Modifiers of poses: two-bone IK and overrides against the f64 oracle, and who sees what they do.
 
+mod aim;
+mod aim_edges;
+mod aim_random;
+mod aim_speed;
 mod edges;
 mod oracle;
 mod overrides;

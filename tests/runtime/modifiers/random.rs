@@ -12,20 +12,20 @@ use proptest::prelude::*;
 /// The most by which one joint scales one axis more than another. Errors of f32 grow by it joint by joint.
 const UNEVEN: f32 = 1.8;
 
-fn vector(size: f32) -> impl Strategy<Value = Vec3> {
+pub fn vector(size: f32) -> impl Strategy<Value = Vec3> {
     [-size..size, -size..size, -size..size].prop_map(Vec3::from)
 }
 
-fn direction() -> impl Strategy<Value = Vec3> {
+pub fn direction() -> impl Strategy<Value = Vec3> {
     vector(1.0).prop_filter_map("it has no length", |v| (v.length() > 0.1).then(|| v.normalize()))
 }
 
-fn rotation() -> impl Strategy<Value = Quat> {
+pub fn rotation() -> impl Strategy<Value = Quat> {
     (direction(), -3.1f32..3.1).prop_map(|(axis, angle)| Quat::from_axis_angle(axis, angle))
 }
 
 /// Joints with any rotation, and with scales that may mirror.
-fn local() -> impl Strategy<Value = Trs> {
+pub fn local() -> impl Strategy<Value = Trs> {
     let factor = || UNEVEN.powf(-0.5)..UNEVEN.powf(0.5);
     let signs = [any::<bool>(), any::<bool>(), any::<bool>()];
     let scale = ([factor(), factor(), factor()], signs, any::<bool>());

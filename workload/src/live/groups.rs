@@ -160,11 +160,13 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 Case::new(Kind::Legs, few),
                 Case::new(Kind::AllPoses, few),
                 Case { threads: 2, ..Case::new(Kind::Legs, few) },
+                Case::new(Kind::LookAt, few),
             ],
             aims: vec![
                 at_most(Measured::More(1, 0), 250.0),
                 at_most(Measured::More(2, 0), 400.0),
                 at_most(Measured::Speed(1, 3), 1.8),
+                at_most(Measured::More(4, 0), 120.0),
             ],
         },
         rigs(sizes, &at_most),

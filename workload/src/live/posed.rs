@@ -1,16 +1,17 @@
-//! Characters whose poses the host changes or reads: legs on targets, all joints of everyone.
+//! Characters whose poses the host changes or reads: legs on targets, looks at targets, all joints of everyone.
 
 use super::crowds::{Playing, joint_of};
 use super::scene::{Around, LiveError};
-use phalanx::crowd::{ModifierId, PoseStage, Target, TwoBoneIk};
+use glam::Vec3A;
+use phalanx::crowd::{Aim, ModifierId, PoseStage, Target, TwoBoneIk};
 use phalanx::math::Affine3x4;
 use std::hint::black_box;
 
-/// A crowd whose feet follow targets, set in each frame by a call per leg.
+/// A crowd whose modifiers follow targets, set in each frame by a call per modifier.
 #[derive(Debug)]
-pub struct Legs {
+pub struct Aimed {
     playing: Playing,
-    legs: Vec<(ModifierId, Vec<Target>)>,
+    modifiers: Vec<(ModifierId, Vec<Target>)>,
     frame: usize,
     targets: Vec<Target>,
 }
@@ -18,32 +19,66 @@ pub struct Legs {
 /// Number of targets that characters take in turn. It shares no factor with the numbers of characters.
 const TURNS: usize = 61;
 
-impl Legs {
+/// A circle of targets around a point in model space.
+fn circle(around: Vec3A, radius: f32) -> Vec<Target> {
+    let target = |i: usize| {
+        let angle = i as f32 / TURNS as f32 * std::f32::consts::TAU;
+        let aside = Vec3A::new(radius * angle.cos(), radius * angle.sin(), 0.0);
+        Target::model((around + aside).into())
+    };
+    (0..TURNS).map(target).collect()
+}
+
+impl Aimed {
+    fn new(playing: Playing) -> Self {
+        Self { playing, modifiers: Vec::new(), frame: 0, targets: Vec::new() }
+    }
+
     /// Gives both legs of every character two-bone inverse kinematics at full weight.
     ///
     /// # Errors
     /// If the rig has no legs of two bones.
-    pub fn new(mut playing: Playing) -> Result<Self, LiveError> {
-        let mut legs = Vec::new();
+    pub fn legs(playing: Playing) -> Result<Self, LiveError> {
+        let mut made = Self::new(playing);
+        let Self { playing, modifiers, .. } = &mut made;
         if let Some(rig) = playing.instances.first().map(|first| first.rig()) {
             let names: [&[&str]; 2] = [&["rightfoot", "foot"], &["leftfoot", "foot"]];
             for parts in names {
-                let foot = joint_of(&playing, parts)?;
+                let foot = joint_of(playing, parts)?;
                 let leg = playing.crowd.add_modifier(rig, TwoBoneIk::new(foot))?;
                 let rest = playing.crowd.rig(rig)?.skeleton().rest_models()[foot].translation;
-                let target = |i: usize| {
-                    let angle = i as f32 / TURNS as f32 * std::f32::consts::TAU;
-                    let aside = glam::Vec3A::new(0.1 * angle.cos(), 0.1 + 0.1 * angle.sin(), 0.1);
-                    Target::model((rest + aside).into())
-                };
-                legs.push((leg, (0..TURNS).map(target).collect()));
+                modifiers.push((leg, circle(rest + Vec3A::new(0.0, 0.1, 0.1), 0.1)));
             }
         }
-        Ok(Self { playing, legs, frame: 0, targets: Vec::new() })
+        Ok(made)
+    }
+
+    /// Lets the head of every character look at a target at full weight, with a third of the turn in the joint above, by
+    /// 70 degrees at most. A quarter of the targets is beyond; for two thirds the look slows down.
+    ///
+    /// # Errors
+    /// If the head is a root.
+    pub fn look(playing: Playing) -> Result<Self, LiveError> {
+        let mut made = Self::new(playing);
+        let Self { playing, modifiers, .. } = &mut made;
+        if let Some(rig) = playing.instances.first().map(|first| first.rig()) {
+            let head = joint_of(playing, &["head"])?;
+            let skeleton = playing.crowd.rig(rig)?.skeleton();
+            let neck = usize::from(skeleton.parents()[head]);
+            let rest = skeleton.rest_models()[head].translation;
+            let aim = Aim {
+                limit: 70f32.to_radians(),
+                soft: 0.2,
+                ..Aim::chain([(neck, 1.0), (head, 2.0)])
+            };
+            let look = playing.crowd.add_modifier(rig, aim)?;
+            modifiers.push((look, circle(rest + Vec3A::new(1.5, 0.0, 1.1), 1.8)));
+        }
+        Ok(made)
     }
 }
 
-impl Around for Legs {
+impl Around for Aimed {
     fn playing(&self) -> &Playing {
         &self.playing
     }
@@ -53,11 +88,11 @@ impl Around for Legs {
     }
 
     fn requests(&mut self) -> Result<(), LiveError> {
-        let Self { playing, legs, frame, targets } = self;
-        for (leg, turns) in legs {
+        let Self { playing, modifiers, frame, targets } = self;
+        for (modifier, turns) in modifiers {
             targets.clear();
             targets.extend((0..playing.instances.len()).map(|i| turns[(*frame + i) % TURNS]));
-            playing.crowd.set_targets(*leg, &playing.instances, targets, &[1.0])?;
+            playing.crowd.set_targets(*modifier, &playing.instances, targets, &[1.0])?;
         }
         *frame += 1;
         Ok(())
