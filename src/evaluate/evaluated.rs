@@ -49,6 +49,8 @@ pub(crate) struct Evaluated<'a> {
     sources: Sources<'a>,
     level: SimdLevel,
     scratch: &'a Scratch,
+    /// Whether a stage has changed the pose.
+    staged: bool,
     /// Rows of the instance's palette.
     pub rows: &'a [Affine3x4],
 }
@@ -74,8 +76,8 @@ impl Evaluated<'_> {
         Self::with_buffers(of, |PaletteScratch { run, palette, .. }, hints| {
             let rows = &mut palette[..tables.rig().palette_len()];
             of.evaluate_one((index, stage), level, hints, run, rows);
-            let sources = tables.sources();
-            read(&Evaluated { sources, level, scratch: run, rows })
+            let (sources, staged) = (tables.sources(), !stage.is_empty());
+            read(&Evaluated { sources, level, scratch: run, staged, rows })
         })
     }
 
@@ -188,8 +190,8 @@ impl Kernel for Take<'_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Evaluated { sources, scratch, rows, .. } = self.e;
-        self.watch.take(simd, sources, scratch, self.index, rows);
+        let Evaluated { sources, scratch, staged, rows, .. } = self.e;
+        self.watch.take(simd, (sources, scratch, *staged), self.index, rows);
     }
 }
 

@@ -95,6 +95,11 @@ impl<'a> Instance<'a> {
         }
         local_matrices(&mix, &tables, pose, locals);
         if !self.stage.is_empty() {
+            if !sources.before.is_empty() {
+                let mut before = std::mem::take(&mut self.scratch.before);
+                sources.before.compute(&view(sources, self.scratch, &tables), &mut before);
+                self.scratch.before = before;
+            }
             self.stage.run(&mut view(sources, self.scratch, &tables));
         }
         tables

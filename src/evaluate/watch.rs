@@ -1,29 +1,35 @@
 //! Watched joints: model matrices that an evaluation stores, in addition to the palettes.
 //!
 //! ```text
-//! joints, models   | instance 0            | instance 1     | …    instances without watched joints have no entries
-//!                  | shared | its own      | shared |
-//! stamps           | instance 0            | instance 1     | …    when the entries were written
+//! joints, models   | instance 0                | instance 1      | …    instances without watched joints have no entries
+//!                  | shared | its own | before | shared | before |
+//! stamps           | instance 0                | instance 1      | …    when the entries were written
 //! ```
 //!
-//! Shared joints are watched in all instances; an instance's own joints are the joints of its mirrors. The workers of a
+//! Shared joints are watched in all instances; an instance's own joints are the joints of its mirrors. The entries
+//! `before` are of joints that are watched in all instances before the stage ([`BeforeJoints`]). The workers of a
 //! frame collect joints in their scratches ([`TakenJoints`]); they are moved to `models` when all palettes are written.
 
+use super::evaluated::PoseStage;
 use super::scratch::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::simd::Lanes;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod before;
 mod taken;
 
+pub(crate) use before::BeforeJoints;
 pub(crate) use taken::TakenJoints;
 
 /// The watched joints of a rig's instances.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    /// Shared joints, ascending, each with the number of its watches.
-    counts: Vec<(u16, u32)>,
+    /// Shared joints after the stage.
+    after: Counted,
+    /// Joints before the stage.
+    before: Counted,
     rows: Rows,
     models: Vec<Affine3x4>,
     /// Stamps by instance; empty if no joint is watched.
@@ -53,6 +59,34 @@ struct Rows {
     joints: Vec<u16>,
     /// Number of shared entries of each instance.
     shared: usize,
+    /// Number of each instance's entries before the stage.
+    before: usize,
+}
+
+/// Joints, ascending, each with the number of its watches.
+#[derive(Debug, Default)]
+struct Counted(Vec<(u16, u32)>);
+
+impl Counted {
+    fn joints(&self) -> impl Iterator<Item = u16> {
+        self.0.iter().map(|c| c.0)
+    }
+
+    fn add(&mut self, joint: u16) {
+        match self.0.binary_search_by_key(&joint, |c| c.0) {
+            Ok(at) => self.0[at].1 = self.0[at].1.saturating_add(1),
+            Err(at) => self.0.insert(at, (joint, 1)),
+        }
+    }
+
+    fn remove(&mut self, joint: u16) {
+        if let Ok(at) = self.0.binary_search_by_key(&joint, |c| c.0) {
+            self.0[at].1 -= 1;
+            if self.0[at].1 == 0 {
+                self.0.remove(at);
+            }
+        }
+    }
 }
 
 impl Rows {
@@ -65,32 +99,35 @@ impl Rows {
 }
 
 impl Watched {
-    /// Watches joints, ascending, in all instances.
-    pub fn watch(&mut self, joints: impl Iterator<Item = u16>) {
-        for joint in joints {
-            match self.counts.binary_search_by_key(&joint, |c| c.0) {
-                Ok(at) => self.counts[at].1 = self.counts[at].1.saturating_add(1),
-                Err(at) => self.counts.insert(at, (joint, 1)),
-            }
-        }
-        self.stale = true;
+    /// Watches joints in all instances.
+    pub fn watch(&mut self, stage: PoseStage, joints: impl Iterator<Item = u16>) {
+        let list = self.list(stage);
+        joints.for_each(|joint| list.add(joint));
     }
 
     /// Takes back one [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
-    pub fn unwatch(&mut self, joints: impl Iterator<Item = u16>) {
-        for joint in joints {
-            if let Ok(at) = self.counts.binary_search_by_key(&joint, |c| c.0) {
-                self.counts[at].1 -= 1;
-                if self.counts[at].1 == 0 {
-                    self.counts.remove(at);
-                }
-            }
-        }
-        self.stale = true;
+    pub fn unwatch(&mut self, stage: PoseStage, joints: impl Iterator<Item = u16>) {
+        let list = self.list(stage);
+        joints.for_each(|joint| list.remove(joint));
     }
 
+    /// The list of a stage, which is to be changed.
+    fn list(&mut self, stage: PoseStage) -> &mut Counted {
+        self.stale = true;
+        match stage {
+            PoseStage::Before => &mut self.before,
+            PoseStage::After => &mut self.after,
+        }
+    }
+
+    /// The joints, ascending, that all instances watch after the stage.
     pub fn shared(&self) -> impl Iterator<Item = u16> {
-        self.counts.iter().map(|c| c.0)
+        self.after.joints()
+    }
+
+    /// The joints, ascending, that all instances watch before the stage.
+    pub fn before(&self) -> impl Iterator<Item = u16> {
+        self.before.joints()
     }
 
     /// Whether no instance has watched joints.
@@ -140,7 +177,8 @@ impl Watched {
     pub fn lay_out(&mut self, instances: usize, own: &[Own]) {
         self.stale = false;
         let shared: Vec<u16> = self.shared().collect();
-        let watched = !(shared.is_empty() && own.is_empty());
+        let before: Vec<u16> = self.before().collect();
+        let watched = !(shared.is_empty() && own.is_empty() && before.is_empty());
         if !watched && self.stamps.is_empty() {
             return;
         }
@@ -153,7 +191,7 @@ impl Watched {
             first[own.instance + 1] += own.joints().filter(not_shared).count();
         }
         for instance in 0..instances {
-            first[instance + 1] += first[instance] + shared.len();
+            first[instance + 1] += first[instance] + shared.len() + before.len();
         }
         let mut joints = vec![0; first[instances]];
         let mut next = first.clone();
@@ -168,9 +206,11 @@ impl Watched {
             }
         }
         for instance in 0..instances {
-            joints[first[instance] + shared.len()..first[instance + 1]].sort_unstable();
+            let end = first[instance + 1] - before.len();
+            joints[first[instance] + shared.len()..end].sort_unstable();
+            joints[end..end + before.len()].copy_from_slice(&before);
         }
-        let rows = Rows { first, joints, shared: shared.len() };
+        let rows = Rows { first, joints, shared: shared.len(), before: before.len() };
         let mut models = vec![Affine3x4::IDENTITY; rows.joints.len()];
         let mut stamps = vec![Stamp::default(); instances];
         for (instance, stamp) in stamps.iter_mut().enumerate() {
@@ -178,7 +218,9 @@ impl Watched {
                 continue;
             };
             let range = rows.range(instance);
-            let kept = rows.joints[range.clone()].iter().map(|&j| old.model(j));
+            let (after, before) = rows.joints[range.clone()].split_at(range.len() - rows.before);
+            let kept = after.iter().map(|&j| old.model(j));
+            let kept = kept.chain(before.iter().map(|&j| old.model_before(j)));
             if kept.clone().all(|model| model.is_some()) {
                 *stamp = *when;
                 for (model, kept) in models[range].iter_mut().zip(kept.flatten()) {
@@ -194,10 +236,14 @@ impl Watched {
     pub fn row(&self, index: usize) -> Option<WatchedRow<'_>> {
         let stamp = self.stamps.get(index)?;
         let range = self.rows.range(index);
+        let after = range.len().checked_sub(self.rows.before)?;
+        let joints = self.rows.joints.get(range.clone())?.split_at(after);
+        let models = self.models.get(range)?.split_at(after);
         Some(WatchedRow {
             shared: self.rows.shared,
-            joints: self.rows.joints.get(range.clone())?,
-            models: self.models.get(range)?,
+            joints: joints.0,
+            models: models.0,
+            before: (joints.1, models.1),
             current: *stamp != Stamp::default() && stamp.moment == self.now().moment,
             age: match stamp.frame {
                 0 => None,
@@ -208,7 +254,7 @@ impl Watched {
 
     /// Whether an instance watches joints that not all instances watch.
     pub fn watches_own(&self, index: usize) -> bool {
-        self.rows.range(index).len() > self.rows.shared
+        self.rows.range(index).len() > self.rows.shared + self.rows.before
     }
 
     fn now(&self) -> Stamp {
@@ -254,6 +300,7 @@ impl Watched {
         WatchPart {
             first: &self.rows.first,
             joints: &self.rows.joints,
+            before: self.rows.before,
             start: 0,
             models: &mut self.models,
             stamps: &mut self.stamps,
@@ -276,12 +323,15 @@ impl Own {
     }
 }
 
-/// The entries of an instance: the shared joints, ascending, then its own, ascending.
+/// The entries of an instance after the stage: the shared joints, ascending, then its own, ascending. Beside them the
+/// entries before the stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchedRow<'a> {
     shared: usize,
     pub joints: &'a [u16],
     pub models: &'a [Affine3x4],
+    /// The joints that are watched before the stage, ascending, and their matrices.
+    pub before: (&'a [u16], &'a [Affine3x4]),
     /// True if the instance has not changed since the entries were written.
     pub current: bool,
     /// Number of frames evaluated since the one that wrote the entries; `None` if none did.
@@ -308,6 +358,12 @@ impl<'a> WatchedRow<'a> {
         };
         self.models.get(at)
     }
+
+    /// The model matrix of a joint before the stage, if it is watched there.
+    pub fn model_before(&self, joint: u16) -> Option<&'a Affine3x4> {
+        let (joints, models) = self.before;
+        models.get(joints.binary_search(&joint).ok()?)
+    }
 }
 
 /// The entries of a range of instances, writable.
@@ -316,6 +372,8 @@ pub(crate) struct WatchPart<'a> {
     /// First entry of each instance of the pool.
     first: &'a [usize],
     joints: &'a [u16],
+    /// Number of each instance's entries before the stage.
+    before: usize,
     /// The first instance of the range.
     start: usize,
     /// Matrices of the range.
@@ -361,8 +419,7 @@ impl WatchPart<'_> {
     pub fn take<S: Lanes>(
         &mut self,
         simd: S,
-        sources: &Sources<'_>,
-        scratch: &Scratch,
+        (sources, scratch, staged): (&Sources<'_>, &Scratch, bool),
         index: usize,
         palette: &[Affine3x4],
     ) {
@@ -371,9 +428,26 @@ impl WatchPart<'_> {
         }
         let joints = self.first[index]..self.first[index + 1];
         let models = self.entry(index)..self.entry(index + 1);
-        let joints = self.joints[joints].iter();
-        for (&joint, model) in joints.zip(&mut self.models[models]) {
-            *model = scratch.model(simd, sources, joint.into(), palette);
+        let joints = (&self.joints[joints], self.before);
+        let taken = taken(simd, (sources, scratch, staged), joints, palette);
+        for (model, taken) in self.models[models].iter_mut().zip(taken) {
+            *model = taken;
         }
     }
+}
+
+/// The matrices of an instance's entries after a run, of which the last `before` are before the stage. `staged`: whether
+/// the run had a stage.
+#[inline(always)]
+fn taken<S: Lanes>(
+    simd: S,
+    (sources, scratch, staged): (&Sources<'_>, &Scratch, bool),
+    (joints, before): (&[u16], usize),
+    palette: &[Affine3x4],
+) -> impl Iterator<Item = Affine3x4> {
+    let after = joints.len() - before;
+    joints.iter().enumerate().map(move |(at, &joint)| match staged && at >= after {
+        true => sources.before.model(scratch, at - after),
+        false => scratch.model(simd, sources, joint.into(), palette),
+    })
 }

@@ -2,7 +2,7 @@
 //! weights that fade in and out, overrides with weights.
 
 use glam::{Quat, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::crowd::{BoneBuffer, Crowd, PoseStage};
 use phalanx::playback::{EndRotation, Mixer, Pole, Target, TwoBoneIk};
 use phalanx::skeleton::Trs;
 use phalanx_testkit::alloc::{self, allocations, pool};
@@ -27,7 +27,7 @@ fn steady_frames_with_modifiers_allocate_nothing() {
             let id = all[0].rig();
             let arms = crowd.add_modifier(id, arm.clone()).unwrap();
             let legs = crowd.add_modifier(id, leg).unwrap();
-            crowd.watch(id, &[hand]).unwrap();
+            crowd.watch(id, &[hand], PoseStage::After).unwrap();
             let mut buffer = BoneBuffer::new();
             let mut targets = vec![Target::default(); 200];
             let mut weights = vec![0.0; 200];
@@ -55,7 +55,7 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                 }
                 crowd.advance(1.0 / 60.0).unwrap();
                 crowd.evaluate(&mut buffer);
-                assert_eq!(crowd.watched(all[150]).unwrap().age, Some(0));
+                assert_eq!(crowd.watched(all[150], PoseStage::After).unwrap().age, Some(0));
                 crowd.model_matrix(all[3], hand).unwrap();
             };
             (0..40).for_each(|n| frame(&mut crowd, n));

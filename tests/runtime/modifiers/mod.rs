@@ -1,5 +1,6 @@
 //! Modifiers of poses: two-bone IK and overrides against the f64 oracle, and who sees what they do.
 
+mod before;
 mod edges;
 mod oracle;
 mod overrides;
