@@ -1,6 +1,6 @@
 //! `TakenJoints`: the watched joints that a worker collects in a frame.
 
-use super::{Scratch, Sources, Watched, taken};
+use super::{Scratch, Sources, Watched, matrices};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, out_of_line};
 
@@ -28,7 +28,7 @@ impl TakenJoints {
             simd,
             #[inline(always)]
             || {
-                self.models.extend(taken(simd, run, (joints, watched.rows.before), palette));
+                self.models.extend(matrices(simd, run, (joints, watched.rows.before), palette));
             },
         );
     }
