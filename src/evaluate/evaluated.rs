@@ -171,6 +171,18 @@ impl Evaluated<'_> {
         }
     }
 
+    /// The model matrix of a joint before the stage, as evaluations keep it if the joint is watched there. `None` if it is
+    /// not, and the instance has a stage.
+    pub fn watched_before(&self, joint: u16) -> Option<Affine3x4> {
+        match self.staged {
+            true => {
+                let before = self.sources.before;
+                before.find(joint).map(|at| before.model(self.scratch, at))
+            }
+            false => Some(self.model(joint.into())),
+        }
+    }
+
     pub fn model(&self, joint: usize) -> Affine3x4 {
         let mut out = [Affine3x4::IDENTITY];
         dispatch(self.level, Models { e: self, joints: &[joint], out: &mut out });

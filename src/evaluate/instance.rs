@@ -110,6 +110,8 @@ impl<'a> Instance<'a> {
 fn view<'s>(sources: Sources<'s>, scratch: &'s mut Scratch, tables: &RunTables<'s>) -> PoseMut<'s> {
     PoseMut {
         sources,
+        layers: &scratch.layers,
+        actions: &scratch.actions,
         pose: bytemuck::must_cast_slice(&scratch.pose),
         // Those of the run may be the base's behind the lanes that move, where the fold has the clip's own.
         constants: match tables.alone {

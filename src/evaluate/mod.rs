@@ -37,7 +37,10 @@ pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
 pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
-pub(crate) use stage::{Chain, Change, IkTarget, Modify, PoseMut, Stage, rotation};
+pub(crate) use stage::{
+    CONTACT_FADE, Chain, Change, Contacts, Feet, Footing, IkTarget, Leg, MAX_FEET,
+};
 pub use stage::{EndRotation, Pole};
+pub(crate) use stage::{Modify, PoseMut, Stage, rotation};
 pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
 pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

@@ -246,6 +246,7 @@ impl Watched {
             joints: joints.0,
             models: models.0,
             before: (joints.1, models.1),
+            known: *stamp != Stamp::default(),
             current: *stamp != Stamp::default() && stamp.moment == self.now().moment,
             age: match stamp.frame {
                 0 => None,
@@ -334,6 +335,8 @@ pub(crate) struct WatchedRow<'a> {
     pub models: &'a [Affine3x4],
     /// The joints that are watched before the stage, ascending, and their matrices.
     pub before: (&'a [u16], &'a [Affine3x4]),
+    /// True if the entries have been written.
+    pub known: bool,
     /// True if the instance has not changed since the entries were written.
     pub current: bool,
     /// Number of frames evaluated since the one that wrote the entries; `None` if none did.

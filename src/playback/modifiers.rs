@@ -1,8 +1,10 @@
 //! Modifiers: what changes poses after blending. Definitions belong to a rig in a crowd or mixer, inputs to instances.
 
+mod feet;
 mod target;
 mod two_bone_ik;
 
+pub use feet::{Feet, Foot, Ground};
 pub use target::{Space, Target};
 pub use two_bone_ik::TwoBoneIk;
 
@@ -26,6 +28,8 @@ pub const MAX_MODIFIERS: usize = 64;
 pub enum Modifier {
     /// Bends two bones so that their end reaches a target.
     TwoBoneIk(TwoBoneIk),
+    /// Puts feet on the ground.
+    Feet(Feet),
 }
 
 /// A modifier of a rig, as it is evaluated.
@@ -38,6 +42,10 @@ pub(crate) struct Definition {
     pub last: u16,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
+    /// The farthest that joints are moved without being turned, in model space.
+    pub reach: f32,
+    /// By foot the markers that put it down and lift it.
+    pub markers: Box<[Option<[String; 2]>]>,
     /// The hash of its kind's fields and joints.
     pub hash: u64,
 }
@@ -47,6 +55,7 @@ impl Definition {
     pub fn new(modifier: &Modifier, rig: &Rig) -> Result<Self, PlaybackError> {
         match modifier {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
+            Modifier::Feet(feet) => feet.define(rig),
         }
     }
 
@@ -60,7 +69,8 @@ impl Definition {
         }
         let last = all().max_by_key(|&joint| skeleton.lane_of()[usize::from(joint)]);
         let last = last.unwrap_or_default();
-        Ok(Self { change, joints: joints.into(), last, stretch: 1.0, hash })
+        let (joints, markers) = (joints.into(), Box::default());
+        Ok(Self { change, joints, last, stretch: 1.0, reach: 0.0, markers, hash })
     }
 }
 

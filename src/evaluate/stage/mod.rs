@@ -1,13 +1,17 @@
 //! The stage between blending and the hierarchy, where an instance's pose is changed: overrides first, then its active
 //! modifiers, through a view of the worker's scratch (`PoseMut`).
 
+mod contacts;
+mod feet;
 mod ik;
 mod two_bone;
 
+pub(crate) use contacts::{CONTACT_FADE, Contacts};
+pub(crate) use feet::{Feet, Footing, Leg, MAX_FEET};
 pub(crate) use ik::{Chain, IkTarget};
 pub use ik::{EndRotation, Pole};
 
-use super::scratch::{LocalOverride, Sources};
+use super::scratch::{ActionInput, LayerInput, LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
@@ -23,13 +27,15 @@ pub(crate) trait Modify: Sync {
 #[derive(Debug)]
 pub(crate) enum Change {
     Ik(Chain),
+    Feet(Feet),
 }
 
 impl Change {
-    /// Changes the pose of an instance. The weight of the target is above 0.
+    /// Changes the pose of an instance. The weight of the target is above 0. Feet have grounds instead.
     pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget) {
         match self {
             Self::Ik(chain) => chain.bend(pose, target),
+            Self::Feet(_) => {}
         }
     }
 }
@@ -70,6 +76,9 @@ impl Stage<'_> {
 /// The pose of an instance in a worker's scratch: local matrices of the joints that the run moves, all others constant.
 pub(crate) struct PoseMut<'a> {
     pub sources: Sources<'a>,
+    /// What the instance plays.
+    pub layers: &'a [LayerInput],
+    pub actions: &'a [ActionInput],
     /// The registers of the blended pose, those of its constants, and the units that come from the first.
     pub pose: &'a [f32],
     pub constants: [&'a [f32]; 3],

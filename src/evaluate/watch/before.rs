@@ -50,6 +50,12 @@ impl BeforeJoints {
         }
     }
 
+    /// The index of a joint among the watched ones.
+    pub fn find(&self, joint: u16) -> Option<usize> {
+        let joint_of = |&step: &u16| self.steps[usize::from(step)].0;
+        self.watched.binary_search_by_key(&joint, joint_of).ok()
+    }
+
     /// The matrix of a watched joint, by its index among them, of the last pose in a scratch that had a stage.
     pub fn model(&self, scratch: &Scratch, at: usize) -> Affine3x4 {
         scratch.before[usize::from(self.watched[at])]
