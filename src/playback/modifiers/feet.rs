@@ -3,7 +3,9 @@
 use super::two_bone_ik::{chain, hash};
 use super::{Definition, Modifier, TwoBoneIk, below, quoted, refused};
 use crate::clip::Clip;
-use crate::evaluate::{CONTACT_FADE, Change, Contacts, Feet as Evaluated, Footing, Leg, MAX_FEET};
+use crate::evaluate::{
+    CONTACT_FADE, Change, Contacts, EndRotation, Feet as Evaluated, Footing, Leg, MAX_FEET,
+};
 use crate::math::Fnv1a;
 use crate::playback::error::PlaybackError;
 use crate::playback::modifiers::{Space, Target};
@@ -78,7 +80,7 @@ pub struct Feet {
 /// A foot of [`Feet`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foot {
-    /// The leg, with the ankle as its end. Its normal axis is not used.
+    /// The leg, with the ankle as its end. Its end rotation and normal axis are not used.
     pub leg: TwoBoneIk,
     /// Names of the markers at which clips put the foot down and lift it. Default: none.
     pub markers: Option<[String; 2]>,
@@ -118,6 +120,7 @@ impl Feet {
         h.write_f32(self.reach);
         h.write_f32(self.tilt);
         for Foot { leg, markers } in &self.feet {
+            let leg = &TwoBoneIk { end_rotation: EndRotation::Keep, ..leg.clone() };
             let chain = chain(leg, skeleton)?;
             h.write_u64(hash(leg, &chain));
             h.write_u64(markers.is_some().into());

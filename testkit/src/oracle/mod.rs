@@ -7,6 +7,7 @@
 pub mod blend;
 pub mod curve;
 pub mod evaluate;
+pub mod feet;
 pub mod file;
 pub mod ik;
 pub mod math;
