@@ -5,7 +5,7 @@ use super::churn::Churn;
 use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
-use super::posed::{AllPoses, Legs};
+use super::posed::{AllPoses, Legs, Standing};
 use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
@@ -35,6 +35,8 @@ pub enum Kind {
     OverrideBatch,
     /// C1 with both feet on targets, set in each frame.
     Legs,
+    /// C1 with both feet on hilly ground: the positions of feet are read, grounds found and set in each frame.
+    Feet,
     /// C1, and the model matrices of all joints.
     AllPoses,
     /// C1 with many rigs.
@@ -82,6 +84,7 @@ impl Case {
             Kind::Overrides => "overrides".into(),
             Kind::OverrideBatch => "overrides, one call".into(),
             Kind::Legs => "two legs by inverse kinematics".into(),
+            Kind::Feet => "feet".into(),
             Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
@@ -98,7 +101,7 @@ impl Case {
                 times.evaluate + times.update
             }
             Kind::AllPoses => times.advance + times.evaluate + times.update,
-            Kind::Overrides | Kind::OverrideBatch | Kind::Legs => {
+            Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::Feet => {
                 times.requests + times.advance + times.evaluate
             }
             _ => times.advance + times.evaluate,
@@ -107,7 +110,10 @@ impl Case {
 
     /// Whether the host makes calls before `advance` in each frame.
     pub fn requests(&self) -> bool {
-        matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs)
+        matches!(
+            self.kind,
+            Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::Feet
+        )
     }
 
     /// Makes the scene.
@@ -139,6 +145,7 @@ impl Case {
             Kind::Overrides => Box::new(Overridden::new(c1(models)?, false)?),
             Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),
             Kind::Legs => Box::new(Legs::new(c1(models)?)?),
+            Kind::Feet => Box::new(Standing::new(c1(models)?)?),
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;

@@ -128,8 +128,6 @@ fn clips_count_by_their_weights() {
     cast.crowd.player(i).unwrap().add(0, up, &weighted(0.6)).unwrap();
     let mixed = share(&mut cast, by, &feet, 0);
     let height = {
-        let plain = cast.crowd.watched(i, phalanx::crowd::PoseStage::Before);
-        drop(plain);
         cast.stand(0, by, &[slope(); 2], 0.0);
         let leg = &feet.feet[0].leg;
         let raised = f64::from(place(&cast.models(0), leg.end).y) - body.at(&body.rest, leg.end).y;

@@ -144,7 +144,7 @@ fn a_step_under_one_foot_bends_one_leg() {
 
 /// The direction that pointed up in a foot's animated pose.
 fn sole(cast: &Cast, plain: &[Affine3x4], joint: usize) -> Vec3 {
-    let linear = |m: &Affine3x4| glam::Mat3A::from(glam::Affine3A::from(*m).matrix3);
+    let linear = |m: &Affine3x4| glam::Affine3A::from(*m).matrix3;
     (linear(&cast.models(0)[joint]) * linear(&plain[joint]).inverse() * glam::Vec3A::Y).into()
 }
 
