@@ -161,6 +161,21 @@ fn layers_count_by_their_masks() {
             assert!((have - want).abs() < 2e-3, "{weight}, {foot}: {have}");
         }
     }
+    // A clip without markers over one that has them: the foot is in the air.
+    let raised = cast.crowd.clip_by_index(rig, 2).unwrap();
+    cast.crowd.player(cast.all[0]).unwrap().stop_layer(1, 0.0).unwrap();
+    for time in [0.1, 0.3] {
+        let mut player = cast.crowd.player(cast.all[0]).unwrap();
+        player.set_layer_weight(1, 0.4).unwrap();
+        player.play(1, raised, &held(time, 1.0)).unwrap();
+        player.set_time(1, raised, time).unwrap();
+        cast.stand(0, by, &[slope(); 2], 0.0);
+        let leg = &feet.feet[0].leg;
+        let lift = f64::from(place(&cast.models(0), leg.end).y) - body.at(&body.rest, leg.end).y;
+        let height = (1.0 - lift / (0.1 * body.length(&body.rest, leg))).clamp(0.0, 1.0);
+        let have = share(&mut cast, by, &feet, 0);
+        assert!((have - 0.6 - 0.4 * height).abs() < 3e-3, "{time}: {have}, {height}");
+    }
 }
 
 /// Clips that come and go at one index.
