@@ -114,7 +114,7 @@ fn play(n: u64, arguments: Bytes) -> Bytes {
 }
 
 fn call(n: u64) -> Bytes {
-    Bytes::new().variant(n, 23)
+    Bytes::new().variant(n, 25)
 }
 
 fn spawn() -> Bytes {
@@ -154,6 +154,12 @@ fn add_look(joint: u16, limit: f32, speed: f32) -> Bytes {
 /// A target of the first instance: a space and a position, without rotation and normal.
 fn target(modifier: u8, of: Bytes, weight: f32) -> Bytes {
     call(16).put([modifier, 0]).with(of).put([0, 0]).f32(weight)
+}
+
+/// Slopes of two heights below the first instance's feet, for the first modifier.
+fn grounds(heights: [f32; 2], weight: f32) -> Bytes {
+    let slope = |bytes: Bytes, height| bytes.f32(height).f32(0.3).f32(1.0).f32(-0.2);
+    heights.into_iter().fold(call(24).put([0, 0]), slope).f32(weight)
 }
 
 fn on_mixer(layer: u8, motion: u8, what: Bytes) -> Bytes {
@@ -298,6 +304,25 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 evaluate(),
                 call(10),
                 advance(1.0),
+                evaluate(),
+            ],
+        ),
+        (
+            "feet",
+            vec![
+                spawn(),
+                on(0, 0, 1, play(0, plain())),
+                call(23).put([0]).f32(0.5).f32(0.5),
+                grounds([0.1, -0.2], 1.0),
+                advance(0.1),
+                evaluate(),
+                call(9),
+                grounds([2.0, 0.0], 0.5),
+                advance(0.1),
+                evaluate(),
+                call(10),
+                evaluate(),
+                call(15).put([0]),
                 evaluate(),
             ],
         ),

@@ -7,8 +7,8 @@ use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
 use phalanx::clip::Marker;
 use phalanx::crowd::{
-    self, BoneBuffer, Crowd, EndRotation, InstanceId, LayerOptions, ModifierId, PlayOptions, Pole,
-    PoseStage, RigId, Space, Target, TwoBoneIk,
+    self, BoneBuffer, Crowd, EndRotation, Feet, Ground, InstanceId, LayerOptions, ModifierId,
+    PlayOptions, Pole, PoseStage, RigId, Space, Target, TwoBoneIk,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
@@ -83,6 +83,10 @@ enum Call {
     World(u8, [f32; 12]),
     Poses(u8, u16, bool),
     AddLook(Look),
+    /// Pelvis and ankles, reach, tilt.
+    AddFeet(Option<[u16; 3]>, f32, f32),
+    /// Modifier, instance, heights and normals of two grounds, weight.
+    Grounds(u8, u8, [f32; 8], f32),
 }
 
 /// Two-bone inverse kinematics.
@@ -337,6 +341,31 @@ fuzz_target!(|calls: Vec<Call>| {
                 let added = crowd.add_modifier(id, look(with));
                 added.map(|modifier| modifiers.push(modifier)).is_err()
             }
+            Call::AddFeet(joints, reach, tilt) => {
+                let [pelvis, left, right] = joints.unwrap_or([1, 5, 9]).map(usize::from);
+                let mut feet = Feet { reach, tilt, ..Feet::new(pelvis, &[left, right]) };
+                feet.feet[0].markers = Some(["left".into(), "right".into()]);
+                match crowd.add_modifier(id, feet) {
+                    Ok(modifier) => {
+                        modifiers.push(modifier);
+                        false
+                    }
+                    Err(_) => true,
+                }
+            }
+            Call::Grounds(n, i, numbers, weight) => match (modifier(n), pick(i)) {
+                (Some(m), Some(i)) => {
+                    let ground =
+                        |n: &[f32]| Ground { height: n[0], normal: Vec3::new(n[1], n[2], n[3]) };
+                    let grounds = [ground(&numbers[..4]), ground(&numbers[4..])];
+                    let mut at = [Vec3::ZERO; 2];
+                    if crowd.foot_positions(m, &[i], &mut at).is_ok() {
+                        assert!(at.iter().all(|at| !at.is_nan()));
+                    }
+                    crowd.set_grounds(m, &[i], &grounds, &[weight]).is_err()
+                }
+                _ => false,
+            },
             Call::RemoveModifier(n) => {
                 let known = modifier(n);
                 known.is_some_and(|m| crowd.remove_modifier(m).is_err())

@@ -7,6 +7,7 @@ mod advance;
 mod bone_buffer;
 mod bulk;
 mod crowd_data;
+mod feet;
 mod memory;
 mod mirrors;
 mod modifiers;
@@ -27,10 +28,10 @@ mod watch;
 pub use crate::evaluate::{PoseStage, TierDetail};
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, Aim, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation,
-    Event, EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
-    MAX_LAYERS, MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
-    PlaybackError as CrowdError, Player, Playing, Pole, RigId, RootMotions, Space, Sync, Target,
-    TwoBoneIk, Unknown,
+    Event, EventKind, EventKinds, Feet, Fill, Foot, Ground, InstanceId, LayerOptions, LoopMode,
+    MAX_INSTANCES, MAX_LAYERS, MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions,
+    Playable, PlaybackError as CrowdError, Player, Playing, Pole, RigId, RootMotions, Space, Sync,
+    Target, TwoBoneIk, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]

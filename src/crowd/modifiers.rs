@@ -50,13 +50,13 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         if instances.is_empty() {
             let rig = self.rig_of_modifier(modifier)?;
-            return self.pool(rig)?.library().modifier(modifier).map(|_| ());
+            return self.pool(rig)?.library().target_modifier(modifier).map(|_| ());
         }
         let targets = Values::new("targets", targets, instances)?;
         let weights = Values::new("weights", weights, instances)?;
         self.check(instances, |e| {
             if e.first {
-                e.pool.library().modifier(modifier)?;
+                e.pool.library().target_modifier(modifier)?;
             }
             if targets.differs(e.first) {
                 targets.of(e.element).check(e.pool.rig().skeleton())?;
@@ -73,7 +73,7 @@ impl Crowd {
     }
 
     /// The rig of a modifier, if the crowd has it.
-    fn rig_of_modifier(&self, modifier: ModifierId) -> Result<RigId, CrowdError> {
+    pub(super) fn rig_of_modifier(&self, modifier: ModifierId) -> Result<RigId, CrowdError> {
         let unknown = |why| CrowdError::UnknownModifier { modifier, why, rig: String::new() };
         self.known_rig(modifier.rig()).map_err(unknown)
     }

@@ -1,8 +1,7 @@
 //! Watched joints: model matrices that every evaluation stores, in addition to the palettes.
 
 use super::crowd_data::Crowd;
-use crate::evaluate::Own;
-use crate::evaluate::Watched;
+use crate::evaluate::{Own, PoseStage, Watched};
 use crate::math::Affine3x4;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use glam::DAffine3;
@@ -42,14 +41,15 @@ impl<'a> WatchedJoints<'a> {
 
 impl Crowd {
     /// Watches joints (indices, in any order) of all instances of a rig: every evaluation, into heap or device memory,
-    /// keeps their model matrices. The cost is one product per joint; with [tiers](Self::set_tiers), one more
+    /// keeps their model matrices as of a stage: before overrides and modifiers, or after them. The cost is one product per joint; with [tiers](Self::set_tiers), one more
     /// evaluation of each instance in the picture. Read the matrices by [`watched`](Self::watched). Palettes do not
     /// change.
     ///
-    /// Calls are counted: a joint is watched until [`unwatch`](Self::unwatch) was called as often as `watch`.
+    /// Calls are counted, by stage: a joint is watched until [`unwatch`](Self::unwatch) was called as often as `watch`.
+    /// An instance without overrides and modifiers has the same matrices in both stages, but for rounding.
     ///
     /// ```
-    /// use phalanx::crowd::{BoneBuffer, Crowd};
+    /// use phalanx::crowd::{BoneBuffer, Crowd, PoseStage};
     ///
     /// # #[cfg(feature = "gltf")]
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,9 +57,9 @@ impl Crowd {
     /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
     /// let feet = ["LeftFoot", "RightFoot"].map(|name| crowd.rig(rig).unwrap().skeleton().joint(name).unwrap());
     /// let character = crowd.spawn(rig)?;
-    /// crowd.watch(rig, &feet)?;
+    /// crowd.watch(rig, &feet, PoseStage::After)?;
     /// crowd.evaluate(&mut BoneBuffer::new());
-    /// let watched = crowd.watched(character)?;
+    /// let watched = crowd.watched(character, PoseStage::After)?;
     /// assert_eq!((watched.age, watched.models.len()), (Some(0), 2));
     /// # Ok(())
     /// # }
@@ -69,28 +69,51 @@ impl Crowd {
     ///
     /// # Errors
     /// If the rig or a joint is unknown.
-    pub fn watch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
+    pub fn watch(
+        &mut self,
+        rig: RigId,
+        joints: &[usize],
+        stage: PoseStage,
+    ) -> Result<(), CrowdError> {
         // The next frame lays them out.
-        self.watch_of(rig, joints)?.watch(joints.iter().map(|&joint| joint as u16));
+        let watched = self.watch_of(rig, joints)?;
+        watched.watch(stage, joints.iter().map(|&joint| joint as u16));
         Ok(())
     }
 
-    /// Takes back one [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
+    /// Takes back one [`watch`](Self::watch) of these joints as of a stage. Joints that are not watched are ignored.
     ///
     /// # Errors
     /// If the rig or a joint is unknown.
-    pub fn unwatch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
-        self.watch_of(rig, joints)?.unwatch(joints.iter().map(|&joint| joint as u16));
+    pub fn unwatch(
+        &mut self,
+        rig: RigId,
+        joints: &[usize],
+        stage: PoseStage,
+    ) -> Result<(), CrowdError> {
+        let watched = self.watch_of(rig, joints)?;
+        watched.unwatch(stage, joints.iter().map(|&joint| joint as u16));
         Ok(())
     }
 
-    /// The watched joints of an instance, as of its last evaluation. An instance that is hidden or not scheduled keeps
+    /// The joints of an instance that are watched as of a stage, from its last evaluation. An instance that is hidden or not scheduled keeps
     /// its matrices: see [`WatchedJoints::age`]. A joint has a matrix from the first evaluation after
     /// [`watch`](Self::watch) on.
-    pub fn watched(&self, instance: InstanceId) -> Result<WatchedJoints<'_>, CrowdError> {
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn watched(
+        &self,
+        instance: InstanceId,
+        stage: PoseStage,
+    ) -> Result<WatchedJoints<'_>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let row = pool.watched().row(index);
-        let (joints, models) = row.map(|row| row.shared()).unwrap_or_default();
+        let of = row.map(|row| match stage {
+            PoseStage::Before => row.before,
+            PoseStage::After => row.shared(),
+        });
+        let (joints, models) = of.unwrap_or_default();
         Ok(WatchedJoints {
             joints,
             models,
@@ -124,8 +147,7 @@ impl Crowd {
                     own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }
             }
-            let instances = pool.state().len();
-            pool.watched_mut().lay_out(instances, &own);
+            pool.lay_out_watched(&own);
         }
     }
 }

@@ -49,6 +49,8 @@ pub(crate) struct Evaluated<'a> {
     sources: Sources<'a>,
     level: SimdLevel,
     scratch: &'a Scratch,
+    /// Whether a stage has changed the pose.
+    staged: bool,
     /// Rows of the instance's palette.
     pub rows: &'a [Affine3x4],
 }
@@ -74,8 +76,8 @@ impl Evaluated<'_> {
         Self::with_buffers(of, |PaletteScratch { run, palette, .. }, hints| {
             let rows = &mut palette[..tables.rig().palette_len()];
             of.evaluate_one((index, stage), level, hints, run, rows);
-            let sources = tables.sources();
-            read(&Evaluated { sources, level, scratch: run, rows })
+            let (sources, staged) = (tables.sources(), !stage.is_empty());
+            read(&Evaluated { sources, level, scratch: run, staged, rows })
         })
     }
 
@@ -169,6 +171,18 @@ impl Evaluated<'_> {
         }
     }
 
+    /// The model matrix of a joint before the stage, as evaluations keep it if the joint is watched there. `None` if it is
+    /// not, and the instance has a stage.
+    pub fn watched_before(&self, joint: u16) -> Option<Affine3x4> {
+        match self.staged {
+            true => {
+                let before = self.sources.before;
+                before.find(joint).map(|at| before.model(self.scratch, at))
+            }
+            false => Some(self.model(joint.into())),
+        }
+    }
+
     pub fn model(&self, joint: usize) -> Affine3x4 {
         let mut out = [Affine3x4::IDENTITY];
         dispatch(self.level, Models { e: self, joints: &[joint], out: &mut out });
@@ -188,8 +202,8 @@ impl Kernel for Take<'_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Evaluated { sources, scratch, rows, .. } = self.e;
-        self.watch.take(simd, sources, scratch, self.index, rows);
+        let Evaluated { sources, scratch, staged, rows, .. } = self.e;
+        self.watch.take(simd, (sources, scratch, *staged), self.index, rows);
     }
 }
 

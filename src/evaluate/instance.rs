@@ -95,6 +95,13 @@ impl<'a> Instance<'a> {
         }
         local_matrices(&mix, &tables, pose, locals);
         if !self.stage.is_empty() {
+            if !sources.before.is_empty() {
+                let mut before = std::mem::take(&mut self.scratch.before);
+                sources
+                    .before
+                    .compute(&view(simd.level(), sources, self.scratch, &tables), &mut before);
+                self.scratch.before = before;
+            }
             self.stage.run(&mut view(simd.level(), sources, self.scratch, &tables));
         }
         tables
@@ -113,6 +120,8 @@ fn view<'s>(
         sources,
         lane_of: sources.rig.skeleton().lane_of(),
         parents: sources.rig.skeleton().parents(),
+        layers: &scratch.layers,
+        actions: &scratch.actions,
         pose: bytemuck::must_cast_slice(&scratch.pose),
         // Those of the run may be the base's behind the lanes that move, where the fold has the clip's own.
         constants: match tables.alone {

@@ -38,9 +38,10 @@ pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
 pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
 pub(crate) use stage::{
-    Aim, Axes, Chain, Chains, Change, Follow, Gaze, IkTarget, Lag, Limit, MAX_TURNS, Modify,
-    PoseMut, Stage, Turn, rotation,
+    Aim, Axes, CONTACT_FADE, Chain, Chains, Change, Contacts, Feet, Follow, Footing, Gaze,
+    IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, Turn,
 };
 pub use stage::{EndRotation, Pole};
+pub(crate) use stage::{Modify, PoseMut, Stage, rotation};
 pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
 pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

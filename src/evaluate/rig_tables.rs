@@ -3,6 +3,7 @@
 use super::details::{Details, TierDetail};
 use super::scratch::{LayerMask, Sources};
 use super::tables::{CHANNELS, ClipProgram, Programs, RigProgram, UnitSet};
+use super::watch::BeforeJoints;
 use crate::clip::Clip;
 use crate::math::LANES;
 use crate::rig::Rig;
@@ -21,6 +22,7 @@ pub(crate) struct RigTables {
     /// Details that the tiers of a crowd evaluate instead of the rig; empty without tiers.
     details: Details,
     masks: Vec<LayerMask>,
+    before: BeforeJoints,
     /// The loaded clips, by index.
     clips: Vec<Option<Arc<Clip>>>,
     /// The level for which the tables were last made.
@@ -123,6 +125,7 @@ impl RigTables {
             full: ClipPrograms::new(rig),
             details: Details::default(),
             masks: masks.map(mask).collect(),
+            before: BeforeJoints::default(),
             clips: Vec::new(),
             level: None,
             loaded: 0,
@@ -228,6 +231,11 @@ impl RigTables {
         changed
     }
 
+    /// Sets the joints, ascending, that are watched before the stage.
+    pub fn watch_before(&mut self, joints: impl Iterator<Item = u16>) {
+        self.before.set(self.full.rig.skeleton(), joints);
+    }
+
     /// Lets all tiers use the full rig.
     pub fn clear_details(&mut self) {
         self.details = Details::default();
@@ -273,6 +281,7 @@ impl RigTables {
             clips: &of.clips,
             masks: &self.masks,
             hint_stride: self.hint_stride,
+            before: &self.before,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Inputs and buffers of the run of an instance: layers and actions in the order of blending, a worker's scratch.
 
 use super::tables::{ClipProgram, RigProgram, UnitSet};
+use super::watch::BeforeJoints;
 use crate::clip::Cursor;
 use crate::math::{Affine3x4, LANES, Row};
 use crate::rig::Rig;
@@ -74,6 +75,8 @@ pub(crate) struct Sources<'a> {
     pub masks: &'a [LayerMask],
     /// The number of key hints reserved for each action.
     pub hint_stride: usize,
+    /// The joints that are watched before the stage.
+    pub before: &'a BeforeJoints,
 }
 
 impl<'a> Sources<'a> {
@@ -108,6 +111,8 @@ pub(crate) struct Scratch {
     pub(super) locals: Vec<Row>,
     /// The lanes whose local matrices the stage has changed, as bits.
     pub(super) changed: Vec<u64>,
+    /// Model matrices before the stage of the last run that had one, by [`BeforeJoints`].
+    pub(super) before: Vec<Affine3x4>,
     /// Model matrices; the first is the root's, the identity.
     pub(super) models: Vec<Row>,
     /// The tables that the last run chose; reading back a joint needs them.
@@ -162,6 +167,7 @@ impl Scratch {
         grow(&mut self.above, lanes * 10 / LANES, zero);
         grow(&mut self.locals, lanes * 12 / LANES, zero);
         grow(&mut self.changed, lanes.div_ceil(64), 0);
+        grow(&mut self.before, needs.joints, Affine3x4::IDENTITY);
         let mut root = Row::splat(0.0);
         root.0[..12].copy_from_slice(Affine3x4::IDENTITY.rows.as_flattened());
         grow(&mut self.models, needs.joints + 1, root);

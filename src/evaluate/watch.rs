@@ -1,29 +1,37 @@
 //! Watched joints: model matrices that an evaluation stores, in addition to the palettes.
 //!
 //! ```text
-//! joints, models   | instance 0            | instance 1     | …    instances without watched joints have no entries
-//!                  | shared | its own      | shared |
-//! stamps           | instance 0            | instance 1     | …    when the entries were written
+//! joints, models   | instance 0                | instance 1      | …    instances without watched joints have no entries
+//!                  | shared | its own | before | shared | before |
+//! stamps           | instance 0                | instance 1      | …    when the entries were written
 //! ```
 //!
-//! Shared joints are watched in all instances; an instance's own joints are the joints of its mirrors. The workers of a
+//! Shared joints are watched in all instances; an instance's own joints are the joints of its mirrors. The entries
+//! `before` are of joints that are watched in all instances before the stage ([`BeforeJoints`]). The workers of a
 //! frame collect joints in their scratches ([`TakenJoints`]); they are moved to `models` when all palettes are written.
 
+use super::evaluated::PoseStage;
 use super::scratch::{Scratch, Sources};
 use crate::math::Affine3x4;
-use crate::simd::Lanes;
 use std::ops::Range;
 use std::sync::Arc;
 
+mod before;
+mod part;
 mod taken;
 
+pub(crate) use before::BeforeJoints;
+pub(crate) use part::WatchPart;
+use part::matrices;
 pub(crate) use taken::TakenJoints;
 
 /// The watched joints of a rig's instances.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    /// Shared joints, ascending, each with the number of its watches.
-    counts: Vec<(u16, u32)>,
+    /// Shared joints after the stage.
+    after: Counted,
+    /// Joints before the stage.
+    before: Counted,
     rows: Rows,
     models: Vec<Affine3x4>,
     /// Stamps by instance; empty if no joint is watched.
@@ -53,6 +61,34 @@ struct Rows {
     joints: Vec<u16>,
     /// Number of shared entries of each instance.
     shared: usize,
+    /// Number of each instance's entries before the stage.
+    before: usize,
+}
+
+/// Joints, ascending, each with the number of its watches.
+#[derive(Debug, Default)]
+struct Counted(Vec<(u16, u32)>);
+
+impl Counted {
+    fn joints(&self) -> impl Iterator<Item = u16> {
+        self.0.iter().map(|c| c.0)
+    }
+
+    fn add(&mut self, joint: u16) {
+        match self.0.binary_search_by_key(&joint, |c| c.0) {
+            Ok(at) => self.0[at].1 = self.0[at].1.saturating_add(1),
+            Err(at) => self.0.insert(at, (joint, 1)),
+        }
+    }
+
+    fn remove(&mut self, joint: u16) {
+        if let Ok(at) = self.0.binary_search_by_key(&joint, |c| c.0) {
+            self.0[at].1 -= 1;
+            if self.0[at].1 == 0 {
+                self.0.remove(at);
+            }
+        }
+    }
 }
 
 impl Rows {
@@ -65,32 +101,35 @@ impl Rows {
 }
 
 impl Watched {
-    /// Watches joints, ascending, in all instances.
-    pub fn watch(&mut self, joints: impl Iterator<Item = u16>) {
-        for joint in joints {
-            match self.counts.binary_search_by_key(&joint, |c| c.0) {
-                Ok(at) => self.counts[at].1 = self.counts[at].1.saturating_add(1),
-                Err(at) => self.counts.insert(at, (joint, 1)),
-            }
-        }
-        self.stale = true;
+    /// Watches joints in all instances.
+    pub fn watch(&mut self, stage: PoseStage, joints: impl Iterator<Item = u16>) {
+        let list = self.list(stage);
+        joints.for_each(|joint| list.add(joint));
     }
 
     /// Takes back one [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
-    pub fn unwatch(&mut self, joints: impl Iterator<Item = u16>) {
-        for joint in joints {
-            if let Ok(at) = self.counts.binary_search_by_key(&joint, |c| c.0) {
-                self.counts[at].1 -= 1;
-                if self.counts[at].1 == 0 {
-                    self.counts.remove(at);
-                }
-            }
-        }
-        self.stale = true;
+    pub fn unwatch(&mut self, stage: PoseStage, joints: impl Iterator<Item = u16>) {
+        let list = self.list(stage);
+        joints.for_each(|joint| list.remove(joint));
     }
 
+    /// The list of a stage, which is to be changed.
+    fn list(&mut self, stage: PoseStage) -> &mut Counted {
+        self.stale = true;
+        match stage {
+            PoseStage::Before => &mut self.before,
+            PoseStage::After => &mut self.after,
+        }
+    }
+
+    /// The joints, ascending, that all instances watch after the stage.
     pub fn shared(&self) -> impl Iterator<Item = u16> {
-        self.counts.iter().map(|c| c.0)
+        self.after.joints()
+    }
+
+    /// The joints, ascending, that all instances watch before the stage.
+    pub fn before(&self) -> impl Iterator<Item = u16> {
+        self.before.joints()
     }
 
     /// Whether no instance has watched joints.
@@ -140,7 +179,8 @@ impl Watched {
     pub fn lay_out(&mut self, instances: usize, own: &[Own]) {
         self.stale = false;
         let shared: Vec<u16> = self.shared().collect();
-        let watched = !(shared.is_empty() && own.is_empty());
+        let before: Vec<u16> = self.before().collect();
+        let watched = !(shared.is_empty() && own.is_empty() && before.is_empty());
         if !watched && self.stamps.is_empty() {
             return;
         }
@@ -153,7 +193,7 @@ impl Watched {
             first[own.instance + 1] += own.joints().filter(not_shared).count();
         }
         for instance in 0..instances {
-            first[instance + 1] += first[instance] + shared.len();
+            first[instance + 1] += first[instance] + shared.len() + before.len();
         }
         let mut joints = vec![0; first[instances]];
         let mut next = first.clone();
@@ -168,9 +208,11 @@ impl Watched {
             }
         }
         for instance in 0..instances {
-            joints[first[instance] + shared.len()..first[instance + 1]].sort_unstable();
+            let end = first[instance + 1] - before.len();
+            joints[first[instance] + shared.len()..end].sort_unstable();
+            joints[end..end + before.len()].copy_from_slice(&before);
         }
-        let rows = Rows { first, joints, shared: shared.len() };
+        let rows = Rows { first, joints, shared: shared.len(), before: before.len() };
         let mut models = vec![Affine3x4::IDENTITY; rows.joints.len()];
         let mut stamps = vec![Stamp::default(); instances];
         for (instance, stamp) in stamps.iter_mut().enumerate() {
@@ -178,7 +220,9 @@ impl Watched {
                 continue;
             };
             let range = rows.range(instance);
-            let kept = rows.joints[range.clone()].iter().map(|&j| old.model(j));
+            let (after, before) = rows.joints[range.clone()].split_at(range.len() - rows.before);
+            let kept = after.iter().map(|&j| old.model(j));
+            let kept = kept.chain(before.iter().map(|&j| old.model_before(j)));
             if kept.clone().all(|model| model.is_some()) {
                 *stamp = *when;
                 for (model, kept) in models[range].iter_mut().zip(kept.flatten()) {
@@ -194,10 +238,15 @@ impl Watched {
     pub fn row(&self, index: usize) -> Option<WatchedRow<'_>> {
         let stamp = self.stamps.get(index)?;
         let range = self.rows.range(index);
+        let after = range.len().checked_sub(self.rows.before)?;
+        let joints = self.rows.joints.get(range.clone())?.split_at(after);
+        let models = self.models.get(range)?.split_at(after);
         Some(WatchedRow {
             shared: self.rows.shared,
-            joints: self.rows.joints.get(range.clone())?,
-            models: self.models.get(range)?,
+            joints: joints.0,
+            models: models.0,
+            before: (joints.1, models.1),
+            known: *stamp != Stamp::default(),
             current: *stamp != Stamp::default() && stamp.moment == self.now().moment,
             age: match stamp.frame {
                 0 => None,
@@ -208,7 +257,7 @@ impl Watched {
 
     /// Whether an instance watches joints that not all instances watch.
     pub fn watches_own(&self, index: usize) -> bool {
-        self.rows.range(index).len() > self.rows.shared
+        self.rows.range(index).len() > self.rows.shared + self.rows.before
     }
 
     fn now(&self) -> Stamp {
@@ -254,6 +303,7 @@ impl Watched {
         WatchPart {
             first: &self.rows.first,
             joints: &self.rows.joints,
+            before: self.rows.before,
             start: 0,
             models: &mut self.models,
             stamps: &mut self.stamps,
@@ -276,12 +326,17 @@ impl Own {
     }
 }
 
-/// The entries of an instance: the shared joints, ascending, then its own, ascending.
+/// The entries of an instance after the stage: the shared joints, ascending, then its own, ascending. Beside them the
+/// entries before the stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchedRow<'a> {
     shared: usize,
     pub joints: &'a [u16],
     pub models: &'a [Affine3x4],
+    /// The joints that are watched before the stage, ascending, and their matrices.
+    pub before: (&'a [u16], &'a [Affine3x4]),
+    /// True if the entries have been written.
+    pub known: bool,
     /// True if the instance has not changed since the entries were written.
     pub current: bool,
     /// Number of frames evaluated since the one that wrote the entries; `None` if none did.
@@ -308,72 +363,10 @@ impl<'a> WatchedRow<'a> {
         };
         self.models.get(at)
     }
-}
 
-/// The entries of a range of instances, writable.
-#[derive(Debug, Default)]
-pub(crate) struct WatchPart<'a> {
-    /// First entry of each instance of the pool.
-    first: &'a [usize],
-    joints: &'a [u16],
-    /// The first instance of the range.
-    start: usize,
-    /// Matrices of the range.
-    models: &'a mut [Affine3x4],
-    stamps: &'a mut [Stamp],
-    now: Stamp,
-}
-
-impl WatchPart<'_> {
-    /// Splits the range behind its first `count` instances.
-    pub fn split(self, count: usize) -> (Self, Self) {
-        let at = self.entry(self.start + count);
-        let (models_a, models_b) = self.models.split_at_mut(at.min(self.models.len()));
-        let (stamps_a, stamps_b) = self.stamps.split_at_mut(count.min(self.stamps.len()));
-        let a = Self { models: models_a, stamps: stamps_a, ..self };
-        let b = Self { start: self.start + count, models: models_b, stamps: stamps_b, ..self };
-        (a, b)
-    }
-
-    /// Whether no instance of the range has entries.
-    pub fn is_empty(&self) -> bool {
-        self.models.is_empty()
-    }
-
-    /// Index of an instance's first entry in `models`.
-    #[inline(always)]
-    fn entry(&self, instance: usize) -> usize {
-        match (self.first.get(instance), self.first.get(self.start)) {
-            (Some(at), Some(start)) => at - start,
-            _ => 0,
-        }
-    }
-
-    /// Whether an instance has entries that this evaluation has not written.
-    pub fn lacks(&self, index: usize) -> bool {
-        let now = |stamp: &Stamp| *stamp == self.now;
-        self.entry(index + 1) > self.entry(index)
-            && !self.stamps.get(index - self.start).is_some_and(now)
-    }
-
-    /// Writes the entries of an instance after its run.
-    #[inline(always)]
-    pub fn take<S: Lanes>(
-        &mut self,
-        simd: S,
-        sources: &Sources<'_>,
-        scratch: &Scratch,
-        index: usize,
-        palette: &[Affine3x4],
-    ) {
-        if let Some(stamp) = self.stamps.get_mut(index - self.start) {
-            *stamp = self.now;
-        }
-        let joints = self.first[index]..self.first[index + 1];
-        let models = self.entry(index)..self.entry(index + 1);
-        let joints = self.joints[joints].iter();
-        for (&joint, model) in joints.zip(&mut self.models[models]) {
-            *model = scratch.model(simd, sources, joint.into(), palette);
-        }
+    /// The model matrix of a joint before the stage, if it is watched there.
+    pub fn model_before(&self, joint: u16) -> Option<&'a Affine3x4> {
+        let (joints, models) = self.before;
+        models.get(joints.binary_search(&joint).ok()?)
     }
 }

@@ -10,6 +10,8 @@ use crate::evaluate::Gaze;
 pub(crate) struct Input {
     /// Index of the modifier.
     pub modifier: u8,
+    /// Index of the foot; 0 for modifiers with one target. The first has the weight of all.
+    pub slot: u8,
     pub target: Target,
     pub weight: LinearFade,
     /// Where an aim of limited speed has got to.
@@ -21,18 +23,23 @@ pub(crate) struct Input {
 impl PartialEq for Input {
     /// Whether all but their places in lists is equal.
     fn eq(&self, other: &Self) -> bool {
-        let all = |of: &Self| (of.modifier, of.target, of.weight, of.gaze);
+        let all = |of: &Self| (of.key(), of.target, of.weight, of.gaze);
         all(self) == all(other)
     }
 }
 
 impl Keyed for Input {
     fn key(&self) -> u16 {
-        self.modifier.into()
+        key(self.modifier, self.slot)
     }
 }
 
-/// The inputs of all instances, by modifier.
+/// The key of a modifier's input.
+fn key(modifier: u8, slot: u8) -> u16 {
+    u16::from(modifier) << 8 | u16::from(slot)
+}
+
+/// The inputs of all instances, by modifier and slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
     lists: Lists<Input>,
@@ -63,10 +70,10 @@ impl Inputs {
         self.lists.of(instance)
     }
 
-    /// The inputs of an instance's active modifiers, ascending.
+    /// The first inputs of an instance's active modifiers, ascending.
     pub fn of(&self, instance: usize) -> impl Iterator<Item = &Input> {
-        let active = self.active(instance);
-        self.all(instance).iter().filter(move |input| active >> input.modifier & 1 == 1)
+        let active = move |input: &&Input| self.active(instance) >> input.modifier & 1 == 1;
+        self.all(instance).iter().filter(|input| input.slot == 0).filter(active)
     }
 
     /// The input of a modifier of an instance, if it was ever set.
@@ -79,16 +86,27 @@ impl Inputs {
         self.get(instance, modifier).map_or(LinearFade::still(0.0), |input| input.weight)
     }
 
-    fn entry(&mut self, instance: usize, modifier: u8) -> &mut Input {
-        let entry = self.lists.entry(instance, modifier.into());
-        entry.modifier = modifier;
+    fn entry(&mut self, instance: usize, (modifier, slot): (u8, u8)) -> &mut Input {
+        let entry = self.lists.entry(instance, key(modifier, slot));
+        (entry.modifier, entry.slot) = (modifier, slot);
         entry
     }
 
     /// Sets a target. Returns whether that changes the pose.
     #[inline]
     pub fn set_target(&mut self, instance: usize, modifier: u8, target: Target) -> bool {
-        let entry = self.entry(instance, modifier);
+        self.set_slot(instance, (modifier, 0), target)
+    }
+
+    /// Sets the target of a modifier's slot. Returns whether that changes the pose.
+    #[inline]
+    pub fn set_slot(
+        &mut self,
+        instance: usize,
+        (modifier, slot): (u8, u8),
+        target: Target,
+    ) -> bool {
+        let entry = self.entry(instance, (modifier, slot));
         let changes = entry.target != target;
         entry.target = target;
         changes && self.active(instance) >> modifier & 1 == 1
@@ -97,7 +115,7 @@ impl Inputs {
     /// Sets a weight.
     pub fn set_weight(&mut self, instance: usize, modifier: u8, weight: LinearFade) {
         let begins = self.active(instance) >> modifier & 1 == 0;
-        let entry = self.entry(instance, modifier);
+        let entry = self.entry(instance, (modifier, 0));
         entry.weight = weight;
         if begins || weight.is_silent() {
             entry.gaze = Gaze::default();
@@ -131,7 +149,7 @@ impl Inputs {
         while let Some(&(instance, modifier)) = self.fading.get(at) {
             let index = instance as usize;
             // Inputs that are removed are no longer listed.
-            let Some(input) = self.lists.get_mut(index, modifier.into()) else {
+            let Some(input) = self.lists.get_mut(index, key(modifier, 0)) else {
                 self.fading.swap_remove(at);
                 continue;
             };
@@ -169,7 +187,7 @@ impl Inputs {
 
     /// Sets where an aim of limited speed has got to.
     pub fn set_gaze(&mut self, instance: usize, modifier: u8, gaze: Gaze) {
-        self.entry(instance, modifier).gaze = gaze;
+        self.entry(instance, (modifier, 0)).gaze = gaze;
     }
 
     /// Removes the inputs of an instance.
@@ -190,7 +208,9 @@ impl Inputs {
         self.fading.retain(|fade| fade.1 != modifier);
         let mut had = Vec::new();
         for instance in 0..self.lists.len() {
-            self.lists.remove(instance, modifier.into());
+            while let Some(slot) = self.get(instance, modifier).map(|input| input.slot) {
+                self.lists.remove(instance, key(modifier, slot));
+            }
             if self.active(instance) >> modifier & 1 == 1 {
                 self.mark(instance, modifier, false);
                 had.push(instance);

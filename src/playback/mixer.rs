@@ -161,6 +161,20 @@ impl Mixer {
         self.pool.remove_modifier(modifier)
     }
 
+    /// The positions of the feet of [`Feet`](super::Feet), without the modifier, in model space: as animated now. A
+    /// mixer has no world transform. Evaluates the character, so that positions are not a frame old. `out` has one element
+    /// per foot.
+    ///
+    /// # Errors
+    /// If the modifier is unknown or has no feet, or `out` does not have one element per foot.
+    pub fn foot_positions(
+        &self,
+        modifier: ModifierId,
+        out: &mut [glam::Vec3],
+    ) -> Result<(), PlaybackError> {
+        self.pool.feet_of(ONLY, modifier, out)
+    }
+
     /// All calls on layers and actions, the same as for instances of crowds.
     pub fn player(&mut self) -> Player<'_> {
         Player { pool: &mut self.pool, index: ONLY }

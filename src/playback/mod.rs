@@ -52,7 +52,7 @@ pub use ids::{
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
-pub use modifiers::{Aim, MAX_MODIFIERS, Modifier, Space, Target, TwoBoneIk};
+pub use modifiers::{Aim, Feet, Foot, Ground, MAX_MODIFIERS, Modifier, Space, Target, TwoBoneIk};
 pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, PlayOptions};
 pub use player::Player;
 pub use playing::{ActionState, Playing};

@@ -1,10 +1,12 @@
 //! Modifiers: what changes poses after blending. Definitions belong to a rig in a crowd or mixer, inputs to instances.
 
 mod aim;
+mod feet;
 mod target;
 mod two_bone_ik;
 
 pub use aim::Aim;
+pub use feet::{Feet, Foot, Ground};
 pub use target::{Space, Target};
 pub use two_bone_ik::TwoBoneIk;
 
@@ -30,6 +32,8 @@ pub enum Modifier {
     TwoBoneIk(TwoBoneIk),
     /// Turns one joint or a chain so that the last one looks at a target.
     Aim(Aim),
+    /// Puts feet on the ground.
+    Feet(Feet),
 }
 
 /// A modifier of a rig, as it is evaluated.
@@ -44,6 +48,10 @@ pub(crate) struct Definition {
     pub last: u16,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
+    /// The farthest that joints are moved without being turned, in model space.
+    pub reach: f32,
+    /// By foot the markers that put it down and lift it.
+    pub markers: Box<[Option<[String; 2]>]>,
     /// The hash of its kind's fields and joints.
     pub hash: u64,
 }
@@ -54,6 +62,7 @@ impl Definition {
         match modifier {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
             Modifier::Aim(aim) => aim.define(rig),
+            Modifier::Feet(feet) => feet.define(rig),
         }
     }
 
@@ -84,7 +93,8 @@ impl Definition {
         for joint in all().chain(further.into_iter().flat_map(|joint| above(skeleton, joint))) {
             reads[usize::from(joint) / 64] |= 1 << (joint % 64);
         }
-        Ok(Self { change, joints: joints.into(), reads, last, stretch: 1.0, hash })
+        let (joints, markers) = (joints.into(), Box::default());
+        Ok(Self { change, joints, reads, last, stretch: 1.0, reach: 0.0, markers, hash })
     }
 }
 

@@ -5,7 +5,7 @@ use super::ids::{BlendSpaceId, ModifierId, Playable};
 use super::interval::Loop;
 use super::linear_fade::LinearFade;
 use super::loop_mode::LoopMode;
-use super::modifiers::Target;
+use super::modifiers::{Ground, Target};
 use super::options::{
     AtEnd, check, check_parameter, check_repetitions, check_seconds, check_speed, check_time,
 };
@@ -307,9 +307,25 @@ impl Player<'_> {
         modifier: ModifierId,
         target: Target,
     ) -> Result<(), PlaybackError> {
-        let index = self.pool.library().modifier(modifier)?;
+        let index = self.pool.library().target_modifier(modifier)?;
         target.check(self.pool.rig().skeleton())?;
         self.pool.set_target(self.index, index, target);
+        Ok(())
+    }
+
+    /// Sets the ground of each foot of [`Feet`](super::Feet), from the next evaluation on.
+    /// The weight is set by [`fade_modifier`](Self::fade_modifier). Snapshots contain grounds.
+    ///
+    /// # Errors
+    /// If the modifier is unknown or has no feet, `grounds` does not have one element per foot, or a number of a ground is
+    /// not finite, above [`MAX_WORLD`](crate::skeleton::MAX_WORLD), or its normal has no length.
+    pub fn set_grounds(
+        &mut self,
+        modifier: ModifierId,
+        grounds: &[Ground],
+    ) -> Result<(), PlaybackError> {
+        let index = self.pool.check_grounds(modifier, 1, grounds)?;
+        self.pool.set_grounds(self.index, index, grounds);
         Ok(())
     }
 

@@ -26,7 +26,7 @@ use super::scheduled::Scheduled;
 use super::snapshot::PoolSnapshot;
 use super::speeds::Speeds;
 use super::state::State;
-use crate::evaluate::{RigTables, Watched};
+use crate::evaluate::{Contacts, RigTables, Watched};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use std::sync::Arc;
@@ -34,6 +34,7 @@ use std::sync::Arc;
 mod alone;
 mod bounds;
 mod clips;
+mod feet;
 mod modify;
 mod overrides;
 mod query;
@@ -41,6 +42,7 @@ mod visit;
 
 pub(crate) use alone::Steady;
 use bounds::Bounds;
+pub(crate) use feet::check_count;
 use overrides::Batch;
 
 /// A rig of a crowd, or of a mixer, with its clips, layers and instances.
@@ -53,6 +55,8 @@ pub(crate) struct Pool {
     tables: RigTables,
     /// Model matrices of watched joints.
     watched: Watched,
+    /// By modifier when its feet are on the ground.
+    contacts: Vec<Contacts>,
     batch: Batch,
     bounds: Bounds,
     speeds: Speeds,
@@ -75,6 +79,7 @@ impl Pool {
             state: State::default(),
             scheduled: Scheduled::default(),
             watched: Watched::default(),
+            contacts: Vec::new(),
             batch: Batch::default(),
             bounds: Bounds::default(),
             speeds: Speeds::default(),

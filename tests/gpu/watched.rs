@@ -2,7 +2,7 @@
 
 use crate::models::chain;
 use crate::support::{crowd_of, open};
-use phalanx::crowd::BoneBuffer;
+use phalanx::crowd::{BoneBuffer, PoseStage};
 use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, PaletteBackend};
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
@@ -17,7 +17,7 @@ pub fn joints_equal_those_of_the_heap() {
         let mut heap = BoneBuffer::new();
         let both = [true, false].map(|_| {
             let (mut crowd, all, ids) = crowd_of(&rigs, 40);
-            ids.iter().for_each(|&rig| crowd.watch(rig, &[1, 18]).unwrap());
+            ids.iter().for_each(|&rig| crowd.watch(rig, &[1, 18], PoseStage::After).unwrap());
             let mut scene = SceneGraph::new();
             let swords = all.iter().step_by(7).map(|&i| {
                 let mirror = crowd.mirror(i, &mut scene, Some(&[15])).unwrap();
@@ -41,8 +41,8 @@ pub fn joints_equal_those_of_the_heap() {
             on_heap.0.evaluate(&mut heap);
             let mut kept = 0;
             for (&a, &b) in on_device.1.iter().zip(&on_heap.1) {
-                let a = on_device.0.watched(a).unwrap();
-                let b = on_heap.0.watched(b).unwrap();
+                let a = on_device.0.watched(a, PoseStage::After).unwrap();
+                let b = on_heap.0.watched(b, PoseStage::After).unwrap();
                 assert_eq!((a.models, a.age), (b.models, b.age), "frame {frame}");
                 kept += usize::from(a.age != Some(0));
             }

@@ -2,8 +2,8 @@
 //! weights that fade in and out, overrides with weights.
 
 use glam::{Quat, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::playback::{Aim, EndRotation, Mixer, Pole, Target, TwoBoneIk};
+use phalanx::crowd::{BoneBuffer, Crowd, PoseStage};
+use phalanx::playback::{Aim, EndRotation, Feet, Ground, Mixer, Pole, Target, TwoBoneIk};
 use phalanx::skeleton::Trs;
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_workload::standard_crowd;
@@ -29,7 +29,10 @@ fn steady_frames_with_modifiers_allocate_nothing() {
             let legs = crowd.add_modifier(id, leg).unwrap();
             let look = Aim { limit: 1.2, soft: 0.3, speed: 3.0, ..Aim::new(head) };
             let looks = crowd.add_modifier(id, look.clone()).unwrap();
-            crowd.watch(id, &[hand]).unwrap();
+            let ankles = [joint("LeftFoot"), joint("RightFoot")];
+            let feet = crowd.add_modifier(id, Feet::new(joint("Hips"), &ankles)).unwrap();
+            let mut at = [Vec3::ZERO; 400];
+            crowd.watch(id, &[hand], PoseStage::After).unwrap();
             let mut buffer = BoneBuffer::new();
             let mut targets = vec![Target::default(); 200];
             let mut weights = vec![0.0; 200];
@@ -56,9 +59,13 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                         player.set_model_rotation(head, Quat::IDENTITY, weights[k]).unwrap();
                     }
                 }
+                crowd.foot_positions(feet, &all[50..250], &mut at).unwrap();
+                let grounds =
+                    at.map(|at| Ground { height: 0.1 * at.x, normal: Vec3::new(0.1, 1.0, at.z) });
+                crowd.set_grounds(feet, &all[50..250], &grounds, &weights).unwrap();
                 crowd.advance(1.0 / 60.0).unwrap();
                 crowd.evaluate(&mut buffer);
-                assert_eq!(crowd.watched(all[150]).unwrap().age, Some(0));
+                assert_eq!(crowd.watched(all[150], PoseStage::After).unwrap().age, Some(0));
                 crowd.model_matrix(all[3], hand).unwrap();
             };
             (0..40).for_each(|n| frame(&mut crowd, n));

@@ -1,7 +1,7 @@
 //! Steady frames of a crowd with a scene graph allocate nothing, counted by the global allocator.
 
 use phalanx::build::build_rig;
-use phalanx::crowd::BoneBuffer;
+use phalanx::crowd::{BoneBuffer, PoseStage};
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
 use phalanx_testkit::alloc::{self, allocations, pool};
@@ -35,7 +35,7 @@ fn steady_frames_with_a_scene_allocate_nothing() {
                 scene.attach(held, mirror, 39, one).unwrap();
             }
             let rig = instances[0].rig();
-            crowd.watch(rig, &[3, 20]).unwrap();
+            crowd.watch(rig, &[3, 20], PoseStage::After).unwrap();
             let turned = vec![one; 100 * 2];
             let mut frame = |crowd: &mut phalanx::crowd::Crowd| {
                 crowd.advance(1.0 / 60.0).unwrap();
@@ -44,7 +44,7 @@ fn steady_frames_with_a_scene_allocate_nothing() {
                 crowd.evaluate(&mut buffer);
                 let stats = crowd.update_scene(&mut scene);
                 assert_eq!((stats.mirrored, stats.evaluated), (60, 0));
-                let watched = crowd.watched(instances[400]).unwrap();
+                let watched = crowd.watched(instances[400], PoseStage::After).unwrap();
                 assert_eq!(watched.age, Some(0));
                 crowd.model_matrix(instances[9], 39).unwrap();
                 assert!(!scene.changed().is_empty());

@@ -3,15 +3,19 @@
 
 mod aim;
 mod angle;
+mod contacts;
+mod feet;
 mod ik;
 mod lanes3;
 mod two_bone;
 
 pub(crate) use aim::{Aim, Axes, Follow, Gaze, Lag, Limit, MAX_TURNS, Turn};
+pub(crate) use contacts::{CONTACT_FADE, Contacts};
+pub(crate) use feet::{Feet, Footing, Leg, MAX_FEET};
 pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
-use super::scratch::{LocalOverride, Sources};
+use super::scratch::{ActionInput, LayerInput, LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
@@ -29,6 +33,7 @@ pub(crate) trait Modify: Sync {
 pub(crate) enum Change {
     Ik(Chain),
     Aim(Aim),
+    Feet(Feet),
 }
 
 impl Change {
@@ -36,7 +41,7 @@ impl Change {
     pub fn follow(&self) -> Option<&Follow> {
         match self {
             Self::Aim(aim) => aim.follow.as_ref(),
-            Self::Ik(_) => None,
+            Self::Ik(_) | Self::Feet(_) => None,
         }
     }
 }
@@ -82,6 +87,9 @@ pub(crate) struct PoseMut<'a> {
     /// Lanes and parents by joint.
     pub lane_of: &'a [u16],
     pub parents: &'a [u16],
+    /// What the instance plays.
+    pub layers: &'a [LayerInput],
+    pub actions: &'a [ActionInput],
     /// The registers of the blended pose, those of its constants, and the units that come from the first.
     pub pose: &'a [f32],
     pub constants: [&'a [f32]; 3],

@@ -1,6 +1,6 @@
 //! `TakenJoints`: the watched joints that a worker collects in a frame.
 
-use super::{Scratch, Sources, Watched};
+use super::{Scratch, Sources, Watched, matrices};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, out_of_line};
 
@@ -19,7 +19,7 @@ impl TakenJoints {
         &mut self,
         simd: S,
         (watched, pool, index): (&Watched, u16, usize),
-        (sources, scratch): (&Sources<'_>, &Scratch),
+        run: (&Sources<'_>, &Scratch, bool),
         palette: &[Affine3x4],
     ) {
         let joints = &watched.rows.joints[watched.rows.range(index)];
@@ -28,10 +28,7 @@ impl TakenJoints {
             simd,
             #[inline(always)]
             || {
-                for &joint in joints {
-                    let model = scratch.model(simd, sources, joint.into(), palette);
-                    self.models.push(model);
-                }
+                self.models.extend(matrices(simd, run, (joints, watched.rows.before), palette));
             },
         );
     }

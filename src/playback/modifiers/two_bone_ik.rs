@@ -103,7 +103,7 @@ impl TwoBoneIk {
     }
 }
 
-fn chain(ik: &TwoBoneIk, skeleton: &Skeleton) -> Result<Chain, PlaybackError> {
+pub(super) fn chain(ik: &TwoBoneIk, skeleton: &Skeleton) -> Result<Chain, PlaybackError> {
     let quoted = |joint| quoted(skeleton, joint);
     let parent = |joint: usize, what: &str| {
         above(skeleton, joint).nth(1).map(usize::from).ok_or_else(|| {
@@ -182,7 +182,7 @@ fn chain(ik: &TwoBoneIk, skeleton: &Skeleton) -> Result<Chain, PlaybackError> {
 const TURN: f64 = std::f32::consts::TAU as f64;
 
 /// The hash of the chain's joints and of the other fields as they were given: the same on every machine.
-fn hash(ik: &TwoBoneIk, chain: &Chain) -> u64 {
+pub(super) fn hash(ik: &TwoBoneIk, chain: &Chain) -> u64 {
     let mut h = Fnv1a::default();
     let all = [&[chain.upper][..], &chain.to_middle, &chain.to_end];
     for joints in all {

@@ -197,7 +197,7 @@ impl PoolBounds {
         modifiers: impl Iterator<Item = &'d Definition>,
     ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
-        let (mut offsets, mut stretch) = (0.0, 1.0f64);
+        let (mut offsets, mut stretch, mut moved) = (0.0, 1.0f64, 0.0);
         let mut anchor_escapes = self.anchor_escapes || play.unknown;
         for o in overrides {
             let joint = usize::from(o.joint);
@@ -210,9 +210,10 @@ impl PoolBounds {
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
             stretch *= f64::from(modifier.stretch);
+            moved += f64::from(modifier.reach);
             anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
-        let more = self.scale * offsets;
+        let more = self.scale * offsets + moved;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
         let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
         let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);

@@ -17,6 +17,7 @@ impl Pool {
         self.roots.fit(self.library.rig(), clips);
         let indices = 0..clips.len();
         self.tables.set_clips(indices.map(|index| clips.get(index as u16).cloned()));
+        self.fit_contacts();
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {

@@ -1,7 +1,7 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{Chains, Change, Follow, IkTarget, Lag, Modify, PoseMut, Stage};
+use crate::evaluate::{Chains, Change, Follow, IkTarget, Lag, Modify, PoseMut, PoseStage, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
@@ -15,11 +15,17 @@ impl Pool {
     pub fn add_modifier(&mut self, modifier: &Modifier) -> Result<ModifierId, PlaybackError> {
         let definition = Definition::new(modifier, self.library.rig())?;
         self.tables.prepare_joint(definition.last);
-        self.library.add_modifier(definition)
+        let ankles: Vec<u16> = definition.ankles().collect();
+        let id = self.library.add_modifier(definition)?;
+        self.watched.watch(PoseStage::Before, ankles.into_iter());
+        self.fit_contacts();
+        Ok(id)
     }
 
     pub fn remove_modifier(&mut self, id: ModifierId) -> Result<(), PlaybackError> {
-        let index = self.library.take_modifier(id)?;
+        let (index, definition) = self.library.take_modifier(id)?;
+        self.watched.unwatch(PoseStage::Before, definition.ankles());
+        self.fit_contacts();
         for instance in self.state.inputs_mut().remove(index) {
             self.touch(instance, What::POSE | What::BOUNDS);
         }
@@ -118,12 +124,17 @@ impl Modify for Pool {
                 chains.bend(pose);
                 (chains, before) = Default::default();
             }
+            if let Change::Feet(feet) = &definition.change {
+                self.place(index, (feet, input.modifier), pose, weight);
+                continue;
+            }
             let Some(target) = in_model(input, world, pose) else { continue };
             match &definition.change {
                 Change::Ik(chain) => {
                     before[chains.len()] = Some(definition);
                     chains.add(chain, target);
                 }
+                Change::Feet(_) => {}
                 Change::Aim(aim) => {
                     aim.turn(pose, &target, self.lag(&definition.change, index, input))
                 }

@@ -1,7 +1,7 @@
 //! Queries of one instance's present pose: model matrices and scalars. Each costs the evaluation of one character.
 
 use super::Pool;
-use crate::evaluate::{Evaluated, Instances, PoseStage, Scratch, WATCHED_CHUNK, WatchedRow};
+use crate::evaluate::{Evaluated, Instances, Own, PoseStage, Scratch, WATCHED_CHUNK, WatchedRow};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::runtime::ScalarBlend;
@@ -20,6 +20,12 @@ impl Pool {
         Evaluated::watch(self, index, &mut watched.outside_frames());
         self.watched = watched;
         true
+    }
+
+    /// Lays out the entries of watched joints. `own` lists instances that watch further joints.
+    pub fn lay_out_watched(&mut self, own: &[Own]) {
+        self.watched.lay_out(self.state.len(), own);
+        self.tables.watch_before(self.watched.before());
     }
 
     /// Evaluates the watched joints of instances that are scheduled and `shown`, if the frame has not stored them: with

@@ -1,7 +1,7 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
-use crate::evaluate::{Gaze, LocalOverride};
+use crate::evaluate::{Gaze, LocalOverride, MAX_FEET};
 use crate::math::Affine3x4;
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
@@ -64,8 +64,8 @@ impl State {
                 write_rows(w, &o.local);
             }
             let inputs = self.inputs.all(index);
-            // There are at most 64 modifiers.
-            w.u8(inputs.len() as u8);
+            // There are at most 64 modifiers, of at most 8 feet.
+            w.u16(inputs.len() as u16);
             inputs.iter().for_each(|input| write_input(w, input));
             for at in index * layers..(index + 1) * layers {
                 layer::write(w, &self.entries.stored(at), self.clock);
@@ -172,11 +172,14 @@ fn read_one(
 }
 
 fn write_input(w: &mut Writer, input: &Input) {
-    let Input { modifier, target, weight, gaze, .. } = input;
+    let Input { modifier, slot, target, weight, gaze, .. } = input;
     let follows = *gaze != Gaze::default();
     w.u8(*modifier);
+    w.u8(*slot);
     w.flags([weight.running(), target.rotation.is_some(), target.normal.is_some(), follows]);
-    layer::write_fade(w, weight);
+    if *slot == 0 {
+        layer::write_fade(w, weight);
+    }
     match target.space {
         TargetSpace::Model => w.u32(0),
         TargetSpace::World => w.u32(1),
@@ -197,15 +200,24 @@ fn read_inputs(
     inputs: &mut Inputs,
     (instance, modifiers): (usize, &Arena<u64>),
 ) -> Result<(), PlaybackError> {
-    let mut least = 0;
-    for _ in 0..r.u8("modifiers of an instance")? {
-        let modifier = r.u8("modifier of an instance")?;
-        r.needs(u32::from(modifier) >= least, "modifiers of an instance do not ascend")?;
+    // The modifier of the last input, and the slot that it may have next.
+    let mut last: Option<(u8, u8)> = None;
+    for _ in 0..r.u16("modifiers of an instance")? {
+        let (modifier, slot) = (r.u8("modifier of an instance")?, r.u8("slot of a target")?);
+        let follows = match slot {
+            0 => last.is_none_or(|(last, _)| last < modifier),
+            _ => usize::from(slot) < MAX_FEET && last == Some((modifier, slot)),
+        };
+        r.needs(follows, "modifiers of an instance do not ascend")?;
+        last = Some((modifier, slot + 1));
         let known = modifiers.get(modifier.into()).is_some();
         r.needs(known, "an instance has a target for a modifier that its rig lacks")?;
-        least = u32::from(modifier) + 1;
         let [runs, turns, has_normal, follows] = r.flags("flags of a target")?;
-        let weight = layer::read_fade(r, runs, "weight of a modifier", (0.0, 1.0))?;
+        r.needs(slot == 0 || !runs && !follows, "a slot has a weight")?;
+        let weight = match slot {
+            0 => Some(layer::read_fade(r, runs, "weight of a modifier", (0.0, 1.0))?),
+            _ => None,
+        };
         let space = match r.u32("space of a target")? {
             0 => TargetSpace::Model,
             1 => TargetSpace::World,
@@ -216,8 +228,11 @@ fn read_inputs(
             if turns { Some(Quat::from_array(read_numbers(r, "target")?)) } else { None };
         let normal =
             if has_normal { Some(Vec3::from_array(read_numbers(r, "target")?)) } else { None };
-        inputs.set_target(instance, modifier, Target { space, position, rotation, normal });
-        inputs.set_weight(instance, modifier, weight);
+        let target = Target { space, position, rotation, normal };
+        inputs.set_slot(instance, (modifier, slot), target);
+        if let Some(weight) = weight {
+            inputs.set_weight(instance, modifier, weight);
+        }
         if follows {
             let [x, y] = [(); 2].map(|()| r.f32("look of a target", -MAX_LOOK, MAX_LOOK));
             let share = r.f32("look of a target", 0.0, 1.0)?;

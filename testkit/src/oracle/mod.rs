@@ -8,6 +8,7 @@ pub mod aim;
 pub mod blend;
 pub mod curve;
 pub mod evaluate;
+pub mod feet;
 pub mod file;
 pub mod ik;
 pub mod math;

@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use glam::DVec3;
 use phalanx::build::build_rig;
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId, RowLayout};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PoseStage, RigId, RowLayout};
 use phalanx::import::raw::{RawScene, RawSkin};
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
@@ -80,13 +80,13 @@ fn joints_are_where_the_oracle_has_them() {
     let raw = two_skins();
     let oracle = reference::scene(&raw);
     let Cast { mut crowd, rig, all, joints } = cast(&raw, 24);
-    crowd.watch(rig, &[WITHOUT, SINGULAR, 7]).unwrap();
+    crowd.watch(rig, &[WITHOUT, SINGULAR, 7], PoseStage::After).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     for (n, &i) in all.iter().enumerate() {
         let (clip, time) = of(n);
         let worlds = oracle.evaluate(&oracle.pose(clip, time)).world;
-        let watched = crowd.watched(i).unwrap();
+        let watched = crowd.watched(i, PoseStage::After).unwrap();
         assert_eq!(watched.joints, [3, 7, 19]);
         assert_eq!((watched.age, watched.current), (Some(0), true));
         for (joint, want) in worlds.iter().enumerate().take(joints) {
@@ -119,17 +119,17 @@ fn watched_joints_are_those_asked_for() {
             crowd.advance(0.1).unwrap();
             let mut plain = BoneBuffer::new();
             crowd.evaluate(&mut plain);
-            crowd.watch(all[0].rig(), &watched).unwrap();
+            crowd.watch(all[0].rig(), &watched, PoseStage::After).unwrap();
             let mut buffer = BoneBuffer::new();
             crowd.evaluate(&mut buffer);
             assert_eq!(buffer.hash(), plain.hash(), "{threads} workers");
             let models = |crowd: &Crowd| {
-                let models = all.iter().map(|&i| crowd.watched(i).unwrap());
+                let models = all.iter().map(|&i| crowd.watched(i, PoseStage::After).unwrap());
                 models.flat_map(|w| w.models.to_vec()).collect::<Vec<_>>()
             };
             let heap = models(&crowd);
             for (n, &i) in all.iter().enumerate().filter(|(n, _)| n % 97 < 6) {
-                let row = crowd.watched(i).unwrap();
+                let row = crowd.watched(i, PoseStage::After).unwrap();
                 assert_eq!(row.joints, [0, 3, 8, 19]);
                 assert_eq!(row.age, (n != 4).then_some(0));
                 for &joint in &joints {
@@ -154,35 +154,35 @@ fn instances_that_are_not_evaluated_keep_their_watched_joints() {
     let mut buffer = BoneBuffer::new();
     // Watched after a frame: nothing is known yet.
     crowd.evaluate(&mut buffer);
-    crowd.watch(rig, &[6]).unwrap();
-    assert_eq!(crowd.watched(all[0]).unwrap().joints, [0u16; 0]);
+    crowd.watch(rig, &[6], PoseStage::After).unwrap();
+    assert_eq!(crowd.watched(all[0], PoseStage::After).unwrap().joints, [0u16; 0]);
     crowd.evaluate(&mut buffer);
-    let first = *crowd.watched(all[1]).unwrap().model(6).unwrap();
+    let first = *crowd.watched(all[1], PoseStage::After).unwrap().model(6).unwrap();
     crowd.set_scheduled(all[1], false).unwrap();
     crowd.player(all[1]).unwrap().stop_layer(0, 0.0).unwrap();
-    assert!(!crowd.watched(all[1]).unwrap().current);
+    assert!(!crowd.watched(all[1], PoseStage::After).unwrap().current);
     for frames in 1..4 {
         crowd.advance(0.1).unwrap();
         crowd.evaluate(&mut buffer);
-        let row = crowd.watched(all[1]).unwrap();
+        let row = crowd.watched(all[1], PoseStage::After).unwrap();
         assert_eq!((row.age, row.current), (Some(frames), false));
         assert_eq!(row.models, [first]);
-        let row = crowd.watched(all[0]).unwrap();
+        let row = crowd.watched(all[0], PoseStage::After).unwrap();
         assert_eq!((row.age, row.current), (Some(0), true));
     }
     // Another joint, and another instance: what is known stays.
     let late = crowd.spawn(rig).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!(crowd.watched(all[1]).unwrap().models, [first]);
-    assert_eq!(crowd.watched(late).unwrap().age, Some(0));
-    crowd.watch(rig, &[6, 2]).unwrap();
-    crowd.unwatch(rig, &[6, 2]).unwrap();
+    assert_eq!(crowd.watched(all[1], PoseStage::After).unwrap().models, [first]);
+    assert_eq!(crowd.watched(late, PoseStage::After).unwrap().age, Some(0));
+    crowd.watch(rig, &[6, 2], PoseStage::After).unwrap();
+    crowd.unwatch(rig, &[6, 2], PoseStage::After).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!(crowd.watched(all[1]).unwrap().models, [first]);
-    crowd.unwatch(rig, &[6, 11]).unwrap();
+    assert_eq!(crowd.watched(all[1], PoseStage::After).unwrap().models, [first]);
+    crowd.unwatch(rig, &[6, 11], PoseStage::After).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!(crowd.watched(all[1]).unwrap().joints, [0u16; 0]);
-    assert_eq!(crowd.watched(all[1]).unwrap().age, None);
+    assert_eq!(crowd.watched(all[1], PoseStage::After).unwrap().joints, [0u16; 0]);
+    assert_eq!(crowd.watched(all[1], PoseStage::After).unwrap().age, None);
 }
 
 #[test]
@@ -192,20 +192,20 @@ fn joints_laid_out_between_alike_frames_are_watched() {
     for _ in 0..3 {
         crowd.evaluate(&mut buffer);
     }
-    crowd.watch(rig, &[6]).unwrap();
+    crowd.watch(rig, &[6], PoseStage::After).unwrap();
     crowd.update_scene(&mut SceneGraph::new());
     crowd.evaluate(&mut buffer);
-    assert_eq!(crowd.watched(all[1]).unwrap().age, Some(0));
+    assert_eq!(crowd.watched(all[1], PoseStage::After).unwrap().age, Some(0));
 }
 
 #[test]
 fn worlds_follow_the_instance() {
     let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 1);
-    crowd.watch(rig, &[0, 12]).unwrap();
+    crowd.watch(rig, &[0, 12], PoseStage::After).unwrap();
     crowd.evaluate(&mut BoneBuffer::new());
-    let models = crowd.watched(all[0]).unwrap().models.to_vec();
+    let models = crowd.watched(all[0], PoseStage::After).unwrap().models.to_vec();
     crowd.set_world(all[0], shift(1e6)).unwrap();
-    let row = crowd.watched(all[0]).unwrap();
+    let row = crowd.watched(all[0], PoseStage::After).unwrap();
     assert_eq!(row.worlds().len(), 2);
     for (world, model) in row.worlds().zip(&models) {
         let at = model.translation().as_dvec3();
@@ -218,13 +218,13 @@ fn unknown_joints_and_rigs_are_refused() {
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(ruler()).unwrap();
     let i = crowd.spawn(rig).unwrap();
-    assert!(matches!(crowd.watch(rig, &[0, 2]), Err(CrowdError::Lookup(_))));
-    assert!(matches!(crowd.unwatch(rig, &[2]), Err(CrowdError::Lookup(_))));
+    assert!(matches!(crowd.watch(rig, &[0, 2], PoseStage::After), Err(CrowdError::Lookup(_))));
+    assert!(matches!(crowd.unwatch(rig, &[2], PoseStage::After), Err(CrowdError::Lookup(_))));
     crowd.evaluate(&mut BoneBuffer::new());
-    assert_eq!(crowd.watched(i).unwrap().joints, [0u16; 0]);
+    assert_eq!(crowd.watched(i, PoseStage::After).unwrap().joints, [0u16; 0]);
     crowd.despawn(i).unwrap();
-    assert!(matches!(crowd.watched(i), Err(CrowdError::UnknownInstance { .. })));
+    assert!(matches!(crowd.watched(i, PoseStage::After), Err(CrowdError::UnknownInstance { .. })));
     crowd.remove_rig(rig).unwrap();
-    let unknown = crowd.watch(rig, &[0]);
+    let unknown = crowd.watch(rig, &[0], PoseStage::After);
     assert!(matches!(unknown, Err(CrowdError::UnknownRig { .. })));
 }

@@ -4,7 +4,9 @@ mod aim;
 mod aim_edges;
 mod aim_random;
 mod aim_speed;
+mod before;
 mod edges;
+mod feet;
 mod oracle;
 mod overrides;
 mod random;
@@ -89,7 +91,7 @@ impl Body {
         a.distance(b) + b.distance(c)
     }
 
-    fn chain(&self, ik: &TwoBoneIk) -> Chain {
+    pub fn chain(&self, ik: &TwoBoneIk) -> Chain {
         let [upper, middle, end] = self.joints(ik).map(|joint| self.nodes[joint]);
         let wide = |v: Vec3| v.as_dvec3().to_array();
         Chain {

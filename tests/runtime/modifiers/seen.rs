@@ -2,7 +2,7 @@
 
 use super::{Body, Cast, place};
 use glam::{DVec3, Quat, Vec3};
-use phalanx::crowd::{PlayOptions, RowLayout, Tier, Tiers};
+use phalanx::crowd::{PlayOptions, PoseStage, RowLayout, Tier, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{EndRotation, Pole, Target, TwoBoneIk};
 use phalanx::scene::SceneGraph;
@@ -23,7 +23,7 @@ fn watched_joints_and_mirrors_are_where_the_palette_is() {
         cast.crowd.set_world(cast.all[n], shift(3.0 * n as f32)).unwrap();
         cast.crowd.mirror(cast.all[n], &mut scene, None).unwrap();
     }
-    cast.crowd.watch(cast.rig, &[hand, finger]).unwrap();
+    cast.crowd.watch(cast.rig, &[hand, finger], PoseStage::After).unwrap();
     for round in 0..4 {
         let target = Target::model(NEAR + Vec3::X * 0.05 * round as f32);
         cast.aim(1, by, target, 1.0);
@@ -42,7 +42,7 @@ fn watched_joints_and_mirrors_are_where_the_palette_is() {
                 let far = at.distance(place(models, body.joint(name)).as_dvec3());
                 assert!(far < 1e-6, "{name} of {n} is off by {far}");
             }
-            let row = cast.crowd.watched(cast.all[n]).unwrap();
+            let row = cast.crowd.watched(cast.all[n], PoseStage::After).unwrap();
             assert_eq!(row.model(hand), Some(&models[hand]));
             assert_eq!(row.model(finger), Some(&models[finger]));
             assert_eq!(cast.crowd.model_matrix(cast.all[n], finger).unwrap(), models[finger]);
@@ -59,8 +59,8 @@ fn inputs_make_what_was_watched_old() {
     let mut cast = Cast::new(&body.rig, 1);
     let hand = body.joint("RightHand");
     let by = cast.crowd.add_modifier(cast.rig, TwoBoneIk::new(hand)).unwrap();
-    cast.crowd.watch(cast.rig, &[hand]).unwrap();
-    let current = |cast: &Cast| cast.crowd.watched(cast.all[0]).unwrap().current;
+    cast.crowd.watch(cast.rig, &[hand], PoseStage::After).unwrap();
+    let current = |cast: &Cast| cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().current;
     cast.frame();
     assert!(current(&cast));
     // A target of no weight changes nothing.

@@ -2,6 +2,7 @@
 
 use super::{Body, Cast, place, posed, wide};
 use glam::{DMat4, EulerRot, Quat, Vec3};
+use phalanx::crowd::PoseStage;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Space, Target, TwoBoneIk};
 use phalanx_testkit::oracle::ik::rotation_of;
@@ -123,12 +124,12 @@ fn an_instance_that_is_moved_reaches_for_the_same_place() {
     let by = cast.crowd.add_modifier(cast.rig, TwoBoneIk::new(hand)).unwrap();
     cast.hold(0, 0, 0.0);
     cast.aim(0, by, Target::world(NEAR), 1.0);
-    cast.crowd.watch(cast.rig, &[hand]).unwrap();
+    cast.crowd.watch(cast.rig, &[hand], PoseStage::After).unwrap();
     let mut scene = phalanx::scene::SceneGraph::new();
     let mirror = cast.crowd.mirror(cast.all[0], &mut scene, None).unwrap();
     let node = scene.joint(mirror, "RightHand").unwrap();
     cast.frame();
-    assert!(cast.crowd.watched(cast.all[0]).unwrap().current);
+    assert!(cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().current);
     cast.crowd.update_scene(&mut scene);
     let world = Affine3x4::from_scale_rotation_translation(
         Vec3::ONE,
@@ -136,7 +137,7 @@ fn an_instance_that_is_moved_reaches_for_the_same_place() {
         Vec3::new(0.05, -0.03, 0.04),
     );
     cast.crowd.set_world(cast.all[0], world).unwrap();
-    assert!(!cast.crowd.watched(cast.all[0]).unwrap().current);
+    assert!(!cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().current);
     cast.crowd.update_scene(&mut scene);
     let at = scene.world(node).unwrap().translation.as_vec3();
     assert!(at.distance(NEAR) < 1e-4, "{at}");
@@ -144,7 +145,7 @@ fn an_instance_that_is_moved_reaches_for_the_same_place() {
     let at = glam::Affine3A::from(world).transform_point3(asked.translation());
     assert!(at.distance(NEAR) < 1e-4, "{at}");
     cast.frame();
-    let row = cast.crowd.watched(cast.all[0]).unwrap();
+    let row = cast.crowd.watched(cast.all[0], PoseStage::After).unwrap();
     assert!(row.current);
     let at = row.worlds().next().unwrap().translation.as_vec3();
     assert!(at.distance(NEAR) < 1e-4, "{at}");
@@ -152,5 +153,5 @@ fn an_instance_that_is_moved_reaches_for_the_same_place() {
     cast.aim(0, by, Target::world(NEAR), 0.0);
     cast.frame();
     cast.crowd.set_world(cast.all[0], Affine3x4::IDENTITY).unwrap();
-    assert!(cast.crowd.watched(cast.all[0]).unwrap().current);
+    assert!(cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().current);
 }

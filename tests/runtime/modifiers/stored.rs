@@ -2,7 +2,7 @@
 
 use super::{Body, Cast};
 use glam::{Quat, Vec3};
-use phalanx::crowd::{CrowdSnapshot, PlayOptions};
+use phalanx::crowd::{CrowdSnapshot, PlayOptions, PoseStage};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Mixer, MixerSnapshot, ModifierId, PlaybackError, Target, TwoBoneIk};
 use phalanx_testkit::lively::seal_snapshot;
@@ -143,15 +143,15 @@ fn snapshots_differ_where_inputs_do() {
 #[test]
 fn restoring_makes_what_was_watched_old() {
     let (mut cast, [hand, _]) = played();
-    cast.crowd.watch(cast.rig, &[26]).unwrap();
+    cast.crowd.watch(cast.rig, &[26], PoseStage::After).unwrap();
     let saved = cast.crowd.snapshot();
     cast.crowd.player(cast.all[0]).unwrap().set_target(hand, Target::model(Vec3::Y)).unwrap();
     cast.frame();
     cast.crowd.restore(&saved).unwrap();
-    assert!(!cast.crowd.watched(cast.all[0]).unwrap().current);
+    assert!(!cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().current);
     let models = cast.models(0);
     cast.frame();
-    assert_eq!(cast.crowd.watched(cast.all[0]).unwrap().models, [models[26]]);
+    assert_eq!(cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().models, [models[26]]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::{DT, apart, every, palettes};
 use phalanx::crowd::{
-    AtEnd, BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, RigId,
+    AtEnd, BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, PoseStage,
+    RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx::playback::{BlendSpaceId, EventKinds};
@@ -150,8 +151,8 @@ impl Course {
                 "set_event_filter"
             }
             25 => {
-                crowd.watch(id, &[4]).unwrap();
-                crowd.unwatch(id, &[4]).unwrap();
+                crowd.watch(id, &[4], PoseStage::After).unwrap();
+                crowd.unwatch(id, &[4], PoseStage::After).unwrap();
                 "watch, unwatch"
             }
             26 => {

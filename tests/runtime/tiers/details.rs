@@ -1,7 +1,9 @@
 //! Tiers with details: fewer rows, the same poses.
 
 use super::{DT, apart, at, chains, lost_memory_changes_no_bit, one, palettes, plain};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RigId, Tier, TierDetail, Tiers};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PlayOptions, PoseStage, RigId, Tier, TierDetail, Tiers,
+};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -191,8 +193,8 @@ fn watched_joints_are_not_left_out() {
         let plain = Tier { detail: None, ..tier.clone() };
         for frame in 0..24 {
             match frame {
-                6 => crowd.watch(id, &[hand]).unwrap(),
-                16 => crowd.unwatch(id, &[hand]).unwrap(),
+                6 => crowd.watch(id, &[hand], PoseStage::After).unwrap(),
+                16 => crowd.unwatch(id, &[hand], PoseStage::After).unwrap(),
                 _ => {}
             }
             call(&mut crowd, &all, frame);
@@ -230,7 +232,7 @@ fn watched_joints_that_a_level_lacks_are_evaluated() {
     let (first, last) = (lacking[0], lacking[lacking.len() - 1]);
     let mut bones = BoneBuffer::new();
     for (watched, wanted) in [(vec![first, last], 2), (vec![last], 1), (vec![], 0)] {
-        crowd.watch(id, &watched).unwrap();
+        crowd.watch(id, &watched, PoseStage::After).unwrap();
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut bones);
         let rig = details(&crowd, id).remove(0);
@@ -240,7 +242,7 @@ fn watched_joints_that_a_level_lacks_are_evaluated() {
         assert_eq!(rig.palette_len(), plain.palette_len());
         let full = crowd.rig(id).unwrap().clone();
         for &i in &all {
-            let found = crowd.watched(i).unwrap();
+            let found = crowd.watched(i, PoseStage::After).unwrap();
             let exact = crowd.model_matrices(i).unwrap();
             assert_eq!(found.joints.len(), wanted);
             for &joint in &watched {
@@ -252,7 +254,7 @@ fn watched_joints_that_a_level_lacks_are_evaluated() {
         twin.evaluate(&mut of_twin);
         assert!(palettes(&crowd, &bones, &all) == palettes(&twin, &of_twin, &all));
         assert_eq!(full.skeleton().len(), joints);
-        crowd.unwatch(id, &watched).unwrap();
+        crowd.unwatch(id, &watched, PoseStage::After).unwrap();
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{actions, camera, shared};
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, RATES, RigId, Tier, TierDetail,
-    Tiers,
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, PoseStage, RATES, RigId, Tier,
+    TierDetail, Tiers,
 };
 use phalanx::playback::EventKinds;
 use phalanx::scene::SceneGraph;
@@ -93,8 +93,8 @@ impl Host {
             2 => crowd.track_root_motion(rig, dice.below(3) > 0).unwrap(),
             // Refused for a rig whose clips have none.
             3 => drop(crowd.apply_root_motion(rig, dice.below(3) > 0)),
-            4 => crowd.watch(rig, &[1]).unwrap(),
-            5 => crowd.unwatch(rig, &[1]).unwrap(),
+            4 => crowd.watch(rig, &[1], PoseStage::After).unwrap(),
+            5 => crowd.unwatch(rig, &[1], PoseStage::After).unwrap(),
             _ => {
                 if let Some(i) = some {
                     let joints: &[usize] = if dice.below(2) == 0 { &[1] } else { &[0, 1] };

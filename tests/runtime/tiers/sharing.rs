@@ -1,7 +1,9 @@
 //! Shared palettes.
 
 use super::{DT, apart, chains, exact, lost_memory_changes_no_bit, one, palettes, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, Tier};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, PoseStage, Tier,
+};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 
@@ -349,7 +351,7 @@ fn lost_memory_has_the_same_bits() {
         let make = || {
             let (mut crowd, _, id, _) = chains(60);
             if watch {
-                crowd.watch(id, &[1]).unwrap();
+                crowd.watch(id, &[1], PoseStage::After).unwrap();
             }
             let mut tiers = shared(64);
             tiers.tiers[0].rate = rate;

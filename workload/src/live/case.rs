@@ -5,7 +5,7 @@ use super::churn::Churn;
 use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
-use super::posed::{Aimed, AllPoses};
+use super::posed::{Aimed, AllPoses, Standing};
 use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
@@ -37,6 +37,8 @@ pub enum Kind {
     Legs,
     /// C1 with looks at targets over neck and head, set in each frame.
     LookAt,
+    /// C1 with both feet on hilly ground: the positions of feet are read, grounds found and set in each frame.
+    Feet,
     /// C1, and the model matrices of all joints.
     AllPoses,
     /// C1 with many rigs.
@@ -85,6 +87,7 @@ impl Case {
             Kind::OverrideBatch => "overrides, one call".into(),
             Kind::Legs => "two legs by inverse kinematics".into(),
             Kind::LookAt => "look-at over neck and head".into(),
+            Kind::Feet => "feet".into(),
             Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
@@ -101,7 +104,7 @@ impl Case {
                 times.evaluate + times.update
             }
             Kind::AllPoses => times.advance + times.evaluate + times.update,
-            Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::LookAt => {
+            Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::LookAt | Kind::Feet => {
                 times.requests + times.advance + times.evaluate
             }
             _ => times.advance + times.evaluate,
@@ -112,7 +115,12 @@ impl Case {
     pub fn requests(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::LookAt
+            Kind::Churn
+                | Kind::Overrides
+                | Kind::OverrideBatch
+                | Kind::Legs
+                | Kind::LookAt
+                | Kind::Feet
         )
     }
 
@@ -146,6 +154,7 @@ impl Case {
             Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),
             Kind::Legs => Box::new(Aimed::legs(c1(models)?)?),
             Kind::LookAt => Box::new(Aimed::look(c1(models)?)?),
+            Kind::Feet => Box::new(Standing::new(c1(models)?)?),
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;

@@ -3,7 +3,7 @@
 use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
-use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseStage, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
@@ -143,7 +143,7 @@ impl WatchedJoints {
             for parts in names {
                 joints.push(joint_of(&playing, parts)?);
             }
-            playing.crowd.watch(rig, &joints)?;
+            playing.crowd.watch(rig, &joints, PoseStage::After)?;
         }
         Ok(Self { playing })
     }
@@ -160,7 +160,7 @@ impl Around for WatchedJoints {
 
     fn update(&mut self) -> Result<(), LiveError> {
         for &instance in &self.playing.instances {
-            let watched = self.playing.crowd.watched(instance)?;
+            let watched = self.playing.crowd.watched(instance, PoseStage::After)?;
             for model in watched.models {
                 black_box(model.translation());
             }
@@ -172,7 +172,7 @@ impl Around for WatchedJoints {
         let mut hash = DefaultHasher::new();
         hash.write_u64(self.playing.buffer.hash());
         for &instance in &self.playing.instances {
-            let watched = self.playing.crowd.watched(instance);
+            let watched = self.playing.crowd.watched(instance, PoseStage::After);
             for model in watched.iter().flat_map(|w| w.models) {
                 for number in model.rows.as_flattened() {
                     hash.write_u64(number.to_bits().into());

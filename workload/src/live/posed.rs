@@ -2,8 +2,8 @@
 
 use super::crowds::{Playing, joint_of};
 use super::scene::{Around, LiveError};
-use glam::Vec3A;
-use phalanx::crowd::{Aim, ModifierId, PoseStage, Target, TwoBoneIk};
+use glam::{Vec3, Vec3A};
+use phalanx::crowd::{Aim, Feet, Ground, ModifierId, PoseStage, Target, TwoBoneIk};
 use phalanx::math::Affine3x4;
 use std::hint::black_box;
 
@@ -95,6 +95,66 @@ impl Around for Aimed {
             playing.crowd.set_targets(*modifier, &playing.instances, targets, &[1.0])?;
         }
         *frame += 1;
+        Ok(())
+    }
+}
+
+/// A crowd that stands on hilly ground.
+#[derive(Debug)]
+pub struct Standing {
+    playing: Playing,
+    feet: Option<ModifierId>,
+    positions: Vec<Vec3>,
+    grounds: Vec<Ground>,
+}
+
+impl Standing {
+    /// Puts both feet of every character on the ground, at full weight.
+    ///
+    /// # Errors
+    /// If the rig has no legs of two bones below its hips.
+    pub fn new(mut playing: Playing) -> Result<Self, LiveError> {
+        let mut feet = None;
+        if let Some(rig) = playing.instances.first().map(|first| first.rig()) {
+            let hips = joint_of(&playing, &["hips", "pelvis"])?;
+            let ankles = [joint_of(&playing, &["rightfoot"])?, joint_of(&playing, &["leftfoot"])?];
+            feet = Some(playing.crowd.add_modifier(rig, Feet::new(hips, &ankles))?);
+        }
+        let positions = vec![Vec3::ZERO; 2 * playing.instances.len()];
+        let grounds = vec![Ground::level(0.0); positions.len()];
+        Ok(Self { playing, feet, positions, grounds })
+    }
+}
+
+/// The ground below a point: a triangle wave along both axes, which costs little beside what is measured.
+fn ground(at: Vec3) -> Ground {
+    let wave = |v: f32| {
+        let part = v - v.floor();
+        if part < 0.5 { (part, 1.0) } else { (1.0 - part, -1.0) }
+    };
+    let (x, z) = (wave(at.x), wave(at.z));
+    let slope = 0.2;
+    Ground { height: slope * (x.0 + z.0), normal: Vec3::new(-slope * x.1, 1.0, -slope * z.1) }
+}
+
+impl Around for Standing {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
+    }
+
+    fn requests(&mut self) -> Result<(), LiveError> {
+        let Self { playing: Playing { crowd, instances, .. }, feet, positions, grounds } = self;
+        if let Some(feet) = *feet {
+            crowd.foot_positions(feet, instances, positions)?;
+            for (to, &at) in grounds.iter_mut().zip(positions.iter()) {
+                *to = ground(at);
+            }
+            crowd.set_grounds(feet, instances, grounds, &[1.0])?;
+        }
         Ok(())
     }
 }

@@ -229,7 +229,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 let index = item.owner as usize;
                 let stage = if own { pool.stage(index) } else { Stage::default() };
                 let watches = watching && item.is_now() && pool.watched().watches(index);
-                let hints = hints.get_mut(item.hint as usize..);
+                let (staged, hints) = (!stage.is_empty(), hints.get_mut(item.hint as usize..));
                 Instance {
                     sources,
                     stage,
@@ -242,7 +242,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 .run(simd);
                 if watches {
                     let of = (pool.watched(), kind.pool, index);
-                    joints.take(simd, of, (&sources, run), output);
+                    joints.take(simd, of, (&sources, run, staged), output);
                 }
                 if let Target::Copied { palette, write } = &mut target {
                     write(row, &palette[..rows]);

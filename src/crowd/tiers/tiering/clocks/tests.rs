@@ -1,6 +1,7 @@
 use super::*;
 use crate::crowd::{
-    BoneBuffer, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId, Tier, Tiers,
+    BoneBuffer, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, PoseStage, RigId,
+    Tier, Tiers,
 };
 use crate::math::Affine3x4;
 use crate::playback::{ClipId, CrossFade, LoopMode, Sync};
@@ -152,8 +153,8 @@ impl Course {
     fn direct(&mut self) {
         let Self { dice, crowd, id, .. } = self;
         match dice.below(40) {
-            0 => crowd.watch(*id, &[3]).unwrap(),
-            1 => crowd.unwatch(*id, &[3]).unwrap(),
+            0 => crowd.watch(*id, &[3], PoseStage::After).unwrap(),
+            1 => crowd.unwatch(*id, &[3], PoseStage::After).unwrap(),
             2 => self.saved = crowd.snapshot(),
             3 | 4 => {
                 crowd.restore(&self.saved).unwrap();

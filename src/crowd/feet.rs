@@ -1,0 +1,80 @@
+//! Feet of many instances: where they are, and the grounds that they stand on.
+
+use super::bulk::Values;
+use super::crowd_data::Crowd;
+use crate::playback::options::check;
+use crate::playback::pool::check_count;
+#[cfg(doc)]
+use crate::playback::{Feet, Player};
+use crate::playback::{Ground, InstanceId, ModifierId, PlaybackError as CrowdError, Unknown};
+use crate::words::shorten;
+use glam::Vec3;
+
+impl Crowd {
+    /// The world positions of the feet of [`Feet`], without the modifier: as animated in the last frame that evaluated
+    /// the instance, moved by its present world transform. The call evaluates only instances that no frame has evaluated
+    /// since they were spawned, or the crowd restored. `out` has one position per foot of the first instance, then of the
+    /// second, and so on.
+    ///
+    /// # Errors
+    /// If the modifier is unknown or has no feet, an instance is unknown or of another rig, or `out` does not have one
+    /// element per instance and foot. Nothing is written then.
+    pub fn foot_positions(
+        &self,
+        modifier: ModifierId,
+        instances: &[InstanceId],
+        out: &mut [Vec3],
+    ) -> Result<(), CrowdError> {
+        let rig = self.rig_of_modifier(modifier)?;
+        let pool = self.pool(rig)?;
+        let (_, feet) = pool.library().feet(modifier)?;
+        check_count(out.len(), instances.len(), feet)?;
+        for &instance in instances {
+            if instance.rig() != rig || !pool.state().knows(instance) {
+                self.instance(instance)?;
+                let why = Unknown::OtherRig { here: rig, user: "this modifier" };
+                let rig = shorten(pool.rig().name());
+                return Err(CrowdError::UnknownInstance { instance, why, rig });
+            }
+        }
+        for (instance, out) in instances.iter().zip(out.chunks_exact_mut(feet.legs.len())) {
+            pool.last_feet(instance.index(), feet, out);
+        }
+        Ok(())
+    }
+
+    /// Sets the grounds of the feet of [`Feet`] and its weights for many instances: [`Player::set_grounds`], then
+    /// [`Player::fade_modifier`] over 0 seconds. `grounds` has one ground per foot of the first instance, then of the
+    /// second, and so on; `weights` one value for all instances or one for each. All is checked first. It ends fades of
+    /// weights that run. Tiers show new grounds with their next updates.
+    ///
+    /// # Errors
+    /// If an array has another length, the modifier is unknown or has no feet, an instance is unknown or of another rig,
+    /// or a ground or weight is refused; the error names the instance's element. Nothing is changed then.
+    pub fn set_grounds(
+        &mut self,
+        modifier: ModifierId,
+        instances: &[InstanceId],
+        grounds: &[Ground],
+        weights: &[f32],
+    ) -> Result<(), CrowdError> {
+        let rig = self.rig_of_modifier(modifier)?;
+        let (number, feet) = self.pool(rig)?.library().feet(modifier)?;
+        check_count(grounds.len(), instances.len(), feet)?;
+        if instances.is_empty() {
+            return Ok(());
+        }
+        let count = feet.legs.len();
+        let weights = Values::new("weights", weights, instances)?;
+        let of = |element: usize| &grounds[element * count..(element + 1) * count];
+        self.check(instances, |e| {
+            e.pool.check_grounds(modifier, 1, of(e.element))?;
+            check("weight", weights.of(e.element).into(), 0.0, 1.0)
+        })?;
+        self.each(instances, |pool, index, element| {
+            pool.set_grounds(index, number, of(element));
+            pool.fade_modifier(index, number, weights.of(element), 0.0);
+        });
+        Ok(())
+    }
+}
