@@ -19,6 +19,7 @@ mod rigs;
 mod scene;
 mod schedule;
 mod scratches;
+mod set_poses;
 mod snapshot;
 mod tiers;
 mod view;
@@ -29,8 +30,8 @@ pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation, Event,
     EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS,
     MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
-    PlaybackError as CrowdError, Player, Playing, Pole, RigId, RootMotions, Space, Sync, Target,
-    TwoBoneIk, Unknown,
+    PlaybackError as CrowdError, Player, Playing, Pole, PoseSpace, RigId, RootMotions, Space, Sync,
+    Target, TwoBoneIk, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]

@@ -37,7 +37,9 @@ pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
 pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
-pub(crate) use stage::{Chain, Change, IkTarget, Modify, PoseMut, Stage, rotation};
+pub(crate) use stage::{
+    Chain, Change, Given, IkTarget, Modify, POSE_ROWS, PoseMut, Stage, rotation,
+};
 pub use stage::{EndRotation, Pole};
 pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
 pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

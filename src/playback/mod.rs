@@ -35,6 +35,7 @@ mod player_settings;
 mod playing;
 pub(crate) mod pool;
 mod pose;
+mod poses;
 pub(crate) mod root_motion;
 pub(crate) mod scheduled;
 pub(crate) mod snapshot;
@@ -57,6 +58,7 @@ pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, Pl
 pub use player::Player;
 pub use playing::{ActionState, Playing};
 pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, evaluate_pose};
+pub use poses::PoseSpace;
 pub use root_motion::RootMotions;
 pub use snapshot::{MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION};
 pub use sync::{CrossFade, Sync};

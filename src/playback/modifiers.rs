@@ -14,7 +14,7 @@ use crate::words::shorten;
 use glam::Vec3;
 
 /// The most modifiers of one rig.
-pub const MAX_MODIFIERS: usize = 64;
+pub const MAX_MODIFIERS: usize = 63;
 
 /// The definition of a modifier of a rig's instances: [`Crowd::add_modifier`](crate::crowd::Crowd::add_modifier).
 ///

@@ -36,6 +36,7 @@ mod bounds;
 mod clips;
 mod modify;
 mod overrides;
+mod poses;
 mod query;
 mod visit;
 

@@ -9,12 +9,27 @@ pub use ik::{EndRotation, Pole};
 
 use super::scratch::{LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
-use crate::math::Affine3x4;
+use crate::math::{Affine3x4, Row};
 use crate::skeleton::Trs;
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 
+/// Rows of 16 lanes of a given pose: translations, rotations, scales.
+pub(crate) const POSE_ROWS: usize = 10;
+
+/// A pose of the host, which is blended with that of the clips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    /// [`POSE_ROWS`] for every 16 lanes. Rotations have length 1.
+    pub rows: &'a [Row],
+    /// Above 0, at most 1.
+    pub weight: f32,
+}
+
 /// The modifiers of a pool.
 pub(crate) trait Modify: Sync {
+    /// The pose that the host gives an instance; `None` if its weight is 0.
+    fn given(&self, index: usize) -> Option<Given<'_>>;
+
     /// Changes the pose of an instance after its overrides.
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>);
 }
@@ -49,6 +64,12 @@ impl Stage<'_> {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.overrides.is_empty() && self.modifiers.is_none()
+    }
+
+    /// The pose that is blended with that of the clips before all else.
+    #[inline(always)]
+    pub fn given(&self) -> Option<Given<'_>> {
+        self.modifiers.and_then(|(by, index)| by.given(index))
     }
 
     /// Changes a pose.

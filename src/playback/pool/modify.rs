@@ -1,12 +1,12 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{IkTarget, Modify, PoseMut, Stage};
+use crate::evaluate::{Given, IkTarget, Modify, PoseMut, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
 use crate::playback::ids::ModifierId;
-use crate::playback::inputs::Input;
+use crate::playback::inputs::{Input, POSE};
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
 use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
@@ -62,7 +62,10 @@ impl Pool {
             let skeleton = self.library.rig().skeleton();
             usize::from(skeleton.lane_of()[usize::from(definition.last)]) + 1
         });
-        let lanes = lanes.max().unwrap_or(0);
+        let lanes = match self.state.inputs().active(index) >> POSE {
+            0 => lanes.max().unwrap_or(0),
+            _ => self.library.rig().skeleton().joint_of().len(),
+        };
         Stage { modifiers: Some((self, index)), lanes, ..Stage::default() }
     }
 
@@ -77,6 +80,12 @@ impl Pool {
 }
 
 impl Modify for Pool {
+    fn given(&self, index: usize) -> Option<Given<'_>> {
+        let weight = self.state.inputs().weight(index, POSE).value();
+        let rows = self.state.inputs().pose(index);
+        (weight > 0.0 && !rows.is_empty()).then_some(Given { rows, weight })
+    }
+
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
         for (definition, input) in self.active(index) {
             let weight = input.weight.value();

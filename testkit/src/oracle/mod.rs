@@ -10,6 +10,7 @@ pub mod evaluate;
 pub mod file;
 pub mod ik;
 pub mod math;
+pub mod pose;
 pub mod scene;
 
 pub use blend::{Action, Additive, Layer, Missing, Reference};

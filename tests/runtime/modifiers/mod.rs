@@ -3,6 +3,7 @@
 mod edges;
 mod oracle;
 mod overrides;
+mod poses;
 mod random;
 mod refusals;
 mod seen;
