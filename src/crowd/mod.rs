@@ -28,10 +28,10 @@ mod watch;
 pub use crate::evaluate::{PoseStage, TierDetail};
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation, Event,
-    EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS,
-    MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
-    PlaybackError as CrowdError, Player, Playing, Pole, PoseSpace, RigId, RootMotions, Space, Sync,
-    Target, TwoBoneIk, Unknown,
+    EventKind, EventKinds, Fill, Hook, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
+    MAX_LAYERS, MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
+    PlaybackError as CrowdError, Player, Playing, Pole, PoseError, PoseMut, PoseSpace, RigId,
+    RootMotions, Space, Sync, Target, TwoBoneIk, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]

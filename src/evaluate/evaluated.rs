@@ -82,17 +82,16 @@ impl Evaluated<'_> {
     /// Evaluates an instance in the thread's scratch: a thousand mixers share one, so it stays in the caches.
     pub fn write<I: Instances>(
         of: &I,
-        index: usize,
+        (index, stage): (usize, Stage<'_>),
         level: SimdLevel,
         hints: &mut [u16],
         output: &mut [Affine3x4],
     ) {
-        BUFFERS.with_borrow_mut(|buffers| {
-            let scratch = &mut buffers.scratch;
-            scratch.reserve(&of.needs());
-            let stage = of.stage(index);
-            of.evaluate_one((index, stage), level, hints, &mut scratch.run, output);
-        });
+        // Not borrowed meanwhile: a hook may evaluate others.
+        let mut buffers = BUFFERS.take();
+        buffers.scratch.reserve(&of.needs());
+        of.evaluate_one((index, stage), level, hints, &mut buffers.scratch.run, output);
+        BUFFERS.set(buffers);
     }
 
     /// Lends the thread's buffers, with room for an instance, and fresh key hints.

@@ -1,8 +1,10 @@
 //! Modifiers: what changes poses after blending. Definitions belong to a rig in a crowd or mixer, inputs to instances.
 
+mod hook;
 mod target;
 mod two_bone_ik;
 
+pub use hook::Hook;
 pub use target::{Space, Target};
 pub use two_bone_ik::TwoBoneIk;
 
@@ -26,6 +28,8 @@ pub const MAX_MODIFIERS: usize = 63;
 pub enum Modifier {
     /// Bends two bones so that their end reaches a target.
     TwoBoneIk(TwoBoneIk),
+    /// Calls the host's code.
+    Hook(Hook),
 }
 
 /// A modifier of a rig, as it is evaluated.
@@ -38,6 +42,8 @@ pub(crate) struct Definition {
     pub last: u16,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
+    /// By how much vertices move beyond where turns of the joints take them.
+    pub reach: f32,
     /// The hash of its kind's fields and joints.
     pub hash: u64,
 }
@@ -47,7 +53,12 @@ impl Definition {
     pub fn new(modifier: &Modifier, rig: &Rig) -> Result<Self, PlaybackError> {
         match modifier {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
+            Modifier::Hook(hook) => hook.define(rig),
         }
+    }
+
+    pub fn is_hook(&self) -> bool {
+        matches!(self.change, Change::Hook)
     }
 
     /// A modifier that changes these joints; `hash` is that of its kind's fields.
@@ -60,7 +71,7 @@ impl Definition {
         }
         let last = all().max_by_key(|&joint| skeleton.lane_of()[usize::from(joint)]);
         let last = last.unwrap_or_default();
-        Ok(Self { change, joints: joints.into(), last, stretch: 1.0, hash })
+        Ok(Self { change, joints: joints.into(), last, stretch: 1.0, reach: 0.0, hash })
     }
 }
 

@@ -17,6 +17,7 @@ use super::advance::Advance;
 use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
+use super::hook::HookClock;
 use super::ids::{InstanceId, Owner, Playable};
 use super::layer_state::LayerState;
 use super::library::Library;
@@ -58,6 +59,7 @@ pub(crate) struct Pool {
     bounds: Bounds,
     speeds: Speeds,
     roots: Roots,
+    hook_clock: HookClock,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -80,6 +82,7 @@ impl Pool {
             bounds: Bounds::default(),
             speeds: Speeds::default(),
             roots: Roots::default(),
+            hook_clock: HookClock::default(),
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -129,6 +132,10 @@ impl Pool {
 
     pub fn clip_changes(&self) -> u64 {
         self.clip_changes
+    }
+
+    pub fn hook_clock(&self) -> &HookClock {
+        &self.hook_clock
     }
 
     pub fn roots(&self) -> &Roots {
@@ -382,6 +389,7 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
+        self.hook_clock.restart(self.state.len());
         self.roots.moves.clear();
         changed
     }

@@ -38,6 +38,8 @@ pub(crate) trait Modify: Sync {
 #[derive(Debug)]
 pub(crate) enum Change {
     Ik(Chain),
+    /// The host's code does it.
+    Hook,
 }
 
 impl Change {
@@ -45,6 +47,7 @@ impl Change {
     pub fn apply(&self, pose: &mut PoseMut<'_>, target: &IkTarget) {
         match self {
             Self::Ik(chain) => chain.bend(pose, target),
+            Self::Hook => {}
         }
     }
 }
@@ -104,6 +107,10 @@ pub(crate) struct PoseMut<'a> {
 }
 
 impl PoseMut<'_> {
+    pub fn reborrow(&mut self) -> PoseMut<'_> {
+        PoseMut { locals: self.locals, changed: self.changed, ..*self }
+    }
+
     fn lane(&self, joint: usize) -> usize {
         self.sources.rig.skeleton().lane_of()[joint].into()
     }

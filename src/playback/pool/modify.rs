@@ -5,6 +5,7 @@ use crate::evaluate::{Given, IkTarget, Modify, PoseMut, Stage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
+use crate::playback::hook::Calls;
 use crate::playback::ids::ModifierId;
 use crate::playback::inputs::{Input, POSE};
 use crate::playback::linear_fade::LinearFade;
@@ -41,6 +42,11 @@ impl Pool {
         if rests || before.gets_to(weight, seconds) {
             return;
         }
+        if before.is_silent()
+            && self.library.modifiers().get(modifier.into()).is_some_and(|m| m.is_hook())
+        {
+            self.hook_clock.forget(index);
+        }
         let fade = LinearFade::new(before.value(), weight, seconds);
         self.state.inputs_mut().set_weight(index, modifier, fade);
         self.touch(index, What::POSE | What::BOUNDS);
@@ -48,6 +54,7 @@ impl Pool {
 
     /// Advances the weights of modifiers that fade.
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
+        self.hook_clock.advance(dt.abs());
         let Self { state, changes, watched, .. } = self;
         state.advance_inputs(dt.abs(), |index| {
             watched.touch(index);
@@ -57,7 +64,7 @@ impl Pool {
 
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
-    pub(super) fn modifiers_of(&self, index: usize) -> Stage<'_> {
+    pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
         let lanes = self.active(index).map(|(definition, _)| {
             let skeleton = self.library.rig().skeleton();
             usize::from(skeleton.lane_of()[usize::from(definition.last)]) + 1
@@ -66,11 +73,11 @@ impl Pool {
             0 => lanes.max().unwrap_or(0),
             _ => self.library.rig().skeleton().joint_of().len(),
         };
-        Stage { modifiers: Some((self, index)), lanes, ..Stage::default() }
+        Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
     }
 
     /// The active modifiers of an instance.
-    pub(super) fn active(&self, index: usize) -> impl Iterator<Item = (&Definition, &Input)> {
+    pub fn active(&self, index: usize) -> impl Iterator<Item = (&Definition, &Input)> {
         let inputs = self.state.inputs().of(index);
         inputs.filter_map(|input| {
             let definition = self.library.modifiers().get(input.modifier.into())?;
@@ -87,8 +94,21 @@ impl Modify for Pool {
     }
 
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
+        self.modify_by(index, pose, None);
+    }
+}
+
+impl Pool {
+    /// Runs the active modifiers of an instance; a hook in a frame that calls one.
+    pub fn modify_by(&self, index: usize, pose: &mut PoseMut<'_>, calls: Option<&Calls<'_>>) {
         for (definition, input) in self.active(index) {
             let weight = input.weight.value();
+            if definition.is_hook() {
+                if let Some(calls) = calls.filter(|_| weight > 0.0) {
+                    calls.run((self, index), (&definition.joints, weight), pose);
+                }
+                continue;
+            }
             let target = in_model((&input.target, weight), self.state.world(index), pose);
             if let Some(target) = target.filter(|_| weight > 0.0) {
                 definition.change.apply(pose, &target);
