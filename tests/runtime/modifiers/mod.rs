@@ -1,6 +1,7 @@
 //! Modifiers of poses: two-bone IK and overrides against the f64 oracle, and who sees what they do.
 
 mod edges;
+mod hook;
 mod oracle;
 mod overrides;
 mod poses;

