@@ -87,10 +87,18 @@ impl Evaluated<'_> {
         hints: &mut [u16],
         output: &mut [Affine3x4],
     ) {
+        let may_call = stage.modifiers.is_some();
+        let evaluate = |buffers: &mut Buffers| {
+            let scratch = &mut buffers.scratch;
+            scratch.reserve(&of.needs());
+            of.evaluate_one((index, stage), level, hints, &mut scratch.run, output);
+        };
+        if !may_call {
+            return BUFFERS.with_borrow_mut(evaluate);
+        }
         // Not borrowed meanwhile: a hook may evaluate others.
         let mut buffers = BUFFERS.take();
-        buffers.scratch.reserve(&of.needs());
-        of.evaluate_one((index, stage), level, hints, &mut buffers.scratch.run, output);
+        evaluate(&mut buffers);
         BUFFERS.set(buffers);
     }
 

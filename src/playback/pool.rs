@@ -389,7 +389,8 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
-        self.hook_clock.restart(self.state.len());
+        let hooked = self.library.modifiers().iter().any(|(_, modifier)| modifier.is_hook());
+        self.hook_clock.restart(if hooked { self.state.len() } else { 0 });
         self.roots.moves.clear();
         changed
     }

@@ -69,7 +69,9 @@ impl HostPose<'_> {
                 if !within {
                     return Err(self.refused(joint, &local));
                 }
-                product *= s.max_element().max(1.0);
+                if s.max_element() > 1.0 {
+                    product *= self.wider(joint, s.max_element());
+                }
                 for (row, value) in rows.iter_mut().zip(local.to_array()) {
                     row.0[lane] = value;
                 }
@@ -93,6 +95,11 @@ impl HostPose<'_> {
         narrow(self.to_model * given)
     }
 
+    /// The largest number of a joint's scale over that of the rest pose, each counted with at least 1.
+    fn wider(&self, joint: usize, scale: f32) -> f32 {
+        (scale / self.skeleton.rest(joint).scale.abs().max_element().max(1.0)).max(1.0)
+    }
+
     #[cold]
     fn check_scales(&self, rows: &[Row]) -> Result<(), PlaybackError> {
         let Self { skeleton, .. } = self;
@@ -100,8 +107,7 @@ impl HostPose<'_> {
             let lane = usize::from(skeleton.lane_of()[joint]);
             let scale = &rows[lane / LANES * POSE_ROWS + 7..][..3];
             let scale = scale.iter().map(|row| row.0[lane % LANES].abs()).fold(0.0, f32::max);
-            let rest = skeleton.rest(joint).scale.abs().max_element();
-            f64::from(scale) / f64::from(rest.max(1.0))
+            f64::from(self.wider(joint, scale))
         };
         let most = check_chain(skeleton.parents(), MAX_POSE_SCALE, factor);
         most.map(|_| ()).map_err(|(joint, value)| {
