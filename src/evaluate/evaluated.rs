@@ -88,7 +88,7 @@ impl Evaluated<'_> {
         output: &mut [Affine3x4],
     ) {
         let may_call = stage.modifiers.is_some();
-        let evaluate = |buffers: &mut Buffers| {
+        let mut evaluate = |buffers: &mut Buffers| {
             let scratch = &mut buffers.scratch;
             scratch.reserve(&of.needs());
             of.evaluate_one((index, stage), level, hints, &mut scratch.run, output);

@@ -58,10 +58,10 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                 }
                 crowd.advance(1.0 / 60.0).unwrap();
                 let given = &all[n % 5 * 20..][..60];
-                let pose_weights: &[f32] = if n % 2 == 0 { &[0.5] } else { &[] };
+                let pose_weights: &[f32] = if n.is_multiple_of(2) { &[0.5] } else { &[] };
                 crowd.set_poses(id, given, &poses, PoseSpace::World, pose_weights).unwrap();
                 crowd.fade_poses(&given[..10], 0.0, 0.1).unwrap();
-                if n % 7 == 0 {
+                if n.is_multiple_of(7) {
                     crowd.clear_poses(&given[20..]).unwrap();
                 }
                 crowd.evaluate_with(&mut buffer, &|_, pose, _| {

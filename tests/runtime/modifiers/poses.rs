@@ -296,7 +296,8 @@ fn poses_that_are_refused_change_nothing() {
     let head = body.joint("Head");
     let at = good.len() + head;
     let nan = f32::NAN;
-    let spoils: [(&str, fn(&mut Trs)); 8] = [
+    type Spoil = (&'static str, fn(&mut Trs));
+    let spoils: [Spoil; 8] = [
         ("translation is NaN", |t| t.translation.y = f32::NAN),
         ("translation is inf", |t| t.translation.z = f32::INFINITY),
         ("translation is 2e9", |t| t.translation.x = -2e9),
