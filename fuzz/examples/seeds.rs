@@ -4,7 +4,7 @@
 //! fails.
 
 use phalanx::crowd::{BoneBuffer, PlayOptions};
-use phalanx::playback::Mixer;
+use phalanx::playback::{Mixer, PoseSpace};
 use phalanx_testkit::lively::{Dice, Lively, layers, travelling};
 use std::fs;
 use std::path::Path;
@@ -38,6 +38,10 @@ impl Bytes {
 
     fn f32(self, v: f32) -> Self {
         self.put(v.to_le_bytes())
+    }
+
+    fn numbers<const N: usize>(self, numbers: [f32; N]) -> Self {
+        numbers.into_iter().fold(self, Self::f32)
     }
 
     fn f64(self, v: f64) -> Self {
@@ -114,7 +118,7 @@ fn play(n: u64, arguments: Bytes) -> Bytes {
 }
 
 fn call(n: u64) -> Bytes {
-    Bytes::new().variant(n, 25)
+    Bytes::new().variant(n, 30)
 }
 
 fn spawn() -> Bytes {
@@ -327,6 +331,43 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
             ],
         ),
         (
+            "hook",
+            vec![
+                spawn(),
+                on(0, 0, 1, play(0, plain())),
+                // A hook on all joints, flagged.
+                call(25).put([0]).f32(0.5),
+                call(17).put([0, 0]).f32(1.0).f32(0.0),
+                // The head turned, then an arm in model space.
+                call(26)
+                    .put([6, 0])
+                    .numbers([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, -1.0, 0.0, 0.0])
+                    .put([0]),
+                call(27)
+                    .put([0])
+                    .numbers([0.0, 0.1, 0.0, 0.0, 0.6, 0.0, 0.8, 1.0, 1.0, 1.0])
+                    .put([0, 1])
+                    .f32(0.5),
+                advance(0.1),
+                call(26)
+                    .put([9, 0])
+                    .numbers([0.0, 1.0, 0.0, 0.3, -1.0, 0.0, 0.0, 1.2, 0.0, 0.0, 1.0, 0.1])
+                    .put([1]),
+                call(9),
+                call(28).put([0]).f32(0.0).f32(0.3),
+                advance(0.5),
+                evaluate(),
+                call(10),
+                call(27)
+                    .put([0])
+                    .numbers([0.5, 1.0, 0.0, 0.0, 0.0, 0.0, -2.0, 1.0, 1.0, 1.0])
+                    .put([2, 0]),
+                evaluate(),
+                call(29).put([0]),
+                evaluate(),
+            ],
+        ),
+        (
             "refused",
             vec![
                 spawn(),
@@ -423,6 +464,9 @@ fn snapshots() -> [(&'static str, Vec<u8>); 4] {
         fade.expect("the layer accepts it");
         mixer.advance(0.1).expect("the step is valid");
     }
+    let pose = vec![phalanx::skeleton::Trs::IDENTITY; rig.skeleton().len()];
+    mixer.player().set_pose(&pose, PoseSpace::Local).expect("a pose of the rig");
+    mixer.player().fade_pose(0.5, 1.0).expect("there is a pose");
     let mixer = mixer.snapshot().to_bytes();
     [("empty", crowd(0)), ("few", crowd(6)), ("many", crowd(40)), ("mixer", mixer)]
 }

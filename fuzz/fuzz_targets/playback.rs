@@ -7,8 +7,8 @@ use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
 use phalanx::clip::Marker;
 use phalanx::crowd::{
-    self, BoneBuffer, Crowd, EndRotation, Feet, Ground, InstanceId, LayerOptions, ModifierId,
-    PlayOptions, Pole, PoseStage, RigId, Space, Target, TwoBoneIk,
+    self, BoneBuffer, Crowd, EndRotation, Feet, Ground, Hook, InstanceId, LayerOptions, ModifierId,
+    PlayOptions, Pole, PoseSpace, PoseStage, RigId, Space, Target, TwoBoneIk,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
@@ -87,6 +87,14 @@ enum Call {
     AddFeet(Option<[u16; 3]>, f32, f32),
     /// Modifier, instance, heights and normals of two grounds, weight.
     Grounds(u8, u8, [f32; 8], f32),
+    /// Joint of a hook, or all.
+    AddHook(Option<u16>, f32),
+    /// Joint and matrix that the hook sets, local or in model space.
+    EvaluateWith(u16, [f32; 12], bool),
+    /// Instance, what is repeated for all joints, space, weight; the weight stays without one.
+    SetPose(u8, [f32; 10], u8, Option<f32>),
+    FadePose(u8, f32, f32),
+    ClearPose(u8),
 }
 
 /// Two-bone inverse kinematics.
@@ -415,6 +423,47 @@ fuzz_target!(|calls: Vec<Call>| {
                 );
                 read
             }),
+            Call::AddHook(joint, reach) => {
+                let joints = joint.map(|joint| vec![usize::from(joint)]);
+                match crowd.add_modifier(id, Hook { joints, reach }) {
+                    Ok(modifier) => {
+                        modifiers.push(modifier);
+                        false
+                    }
+                    Err(_) => true,
+                }
+            }
+            Call::EvaluateWith(joint, m, in_model) => {
+                let joint = usize::from(joint);
+                crowd.evaluate_with(&mut buffer, &|_, pose, seconds| {
+                    assert!(seconds >= 0.0);
+                    let before = pose.model(joint);
+                    let set = match in_model {
+                        true => pose.set_model(joint, matrix(m)),
+                        false => pose.set_local(joint, matrix(m)),
+                    };
+                    assert!(set.is_ok() || pose.model(joint) == before);
+                });
+                let finite = buffer.rows().iter().all(|r| r.is_finite());
+                assert!(finite, "the built-in character's palette is finite");
+                false
+            }
+            Call::SetPose(i, v, space, weight) => pick(i).is_some_and(|i| {
+                let spaces = [PoseSpace::Local, PoseSpace::Model, PoseSpace::World];
+                let space = spaces[usize::from(space % 3)];
+                let joint = Trs {
+                    translation: Vec3::new(v[0], v[1], v[2]),
+                    rotation: Quat::from_xyzw(v[3], v[4], v[5], v[6]),
+                    scale: Vec3::new(v[7], v[8], v[9]),
+                };
+                let joints = crowd.rig(id).map_or(0, |rig| rig.skeleton().len());
+                let poses = vec![joint; joints];
+                crowd.set_poses(id, &[i], &poses, space, weight.as_slice()).is_err()
+            }),
+            Call::FadePose(i, weight, seconds) => {
+                pick(i).is_some_and(|i| crowd.fade_poses(&[i], weight, seconds).is_err())
+            }
+            Call::ClearPose(i) => pick(i).is_some_and(|i| crowd.clear_poses(&[i]).is_err()),
             Call::Ask(i, joint) => {
                 if let Some(i) = pick(i) {
                     let _ = crowd.bounds(i);

@@ -38,7 +38,7 @@ impl<'a, T: Copy> Values<'a, T> {
 }
 
 /// The error of a call that is refused for one element.
-fn refused(element: usize, source: CrowdError) -> CrowdError {
+pub(super) fn refused(element: usize, source: CrowdError) -> CrowdError {
     let source = Box::new(source);
     CrowdError::Element { element, source }
 }

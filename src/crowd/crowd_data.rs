@@ -10,11 +10,13 @@ use super::scratches::Scratches;
 use super::tiers::Tiering;
 use crate::clip::Clip;
 use crate::math::Affine3x4;
+#[cfg(feature = "gpu")]
+use crate::playback::hook::HookFn;
 use crate::playback::library::Library;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable, PlaybackError as CrowdError, RigId,
-    Unknown,
+    BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable, PlaybackError as CrowdError, PoseMut,
+    RigId, Unknown,
 };
 use crate::rig::Rig;
 use crate::words::{plural, shorten};
@@ -275,6 +277,17 @@ impl Crowd {
         schedule.write(rows)
     }
 
+    /// [`evaluate`](Self::evaluate) with a [hook](super::Hook), which is called for every evaluated instance whose weight
+    /// of it is above 0.
+    pub fn evaluate_with(
+        &mut self,
+        buffer: &mut BoneBuffer,
+        hook: &(impl Fn(InstanceId, &mut PoseMut<'_>, f64) + Sync),
+    ) -> FrameStats {
+        let (mut schedule, rows) = self.schedule_into(buffer);
+        schedule.write_with(rows, hook)
+    }
+
     /// [`schedule`](Self::schedule) for a bone buffer: the frame is written in place, to the buffer's rows. Used with
     /// [`Schedule::parts`]; [`evaluate`](Self::evaluate) does all in one call. Until the frame is written, the rows of
     /// evaluated instances are out of date.
@@ -295,10 +308,11 @@ impl Crowd {
     pub(crate) fn try_evaluate(
         &mut self,
         buffer: &mut BoneBuffer,
+        hook: Option<&HookFn<'_>>,
     ) -> Result<FrameStats, CrowdError> {
         let mut schedule = self.schedule(&in_place(buffer));
         let rows = buffer.try_prepare(&schedule)?;
-        Ok(schedule.write(rows))
+        Ok(schedule.write_by(rows, hook))
     }
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {

@@ -5,6 +5,7 @@ use super::memory::PaletteMemory;
 use super::schedule::FrameId;
 use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
+use crate::playback::hook::HookFn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The frame that memory holds, and the frame whose parts a host runs.
@@ -51,18 +52,19 @@ impl Crowd {
     }
 
     /// Splits the work of a frame into at most `parts` parts.
-    pub(super) fn lend_parts<M: PaletteMemory>(
-        &mut self,
+    pub(super) fn lend_parts<'a, M: PaletteMemory>(
+        &'a mut self,
         frame: FrameId,
         parts: usize,
         memory: M,
-    ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
+        hook: Option<&'a HookFn<'a>>,
+    ) -> impl ExactSizeIterator<Item = FramePart<'a, M>> {
         self.settle_parts();
         let Self { pools, scratches, frames, tiering, .. } = self;
         frames.lose();
         tiering.begin_joints(pools);
         tiering.evaluate_joints(pools, false);
-        let (task, share) = tiering.share(pools, false);
+        let (task, share) = tiering.share(pools, false, hook);
         let parts = parts.max(1).min(share.work.len());
         (frames.lent, *frames.left.get_mut()) = (Some(frame), parts);
         Parts {

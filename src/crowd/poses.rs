@@ -85,8 +85,20 @@ impl Crowd {
         for &joint in joints {
             pool.rig().skeleton().joint(joint)?;
         }
-        if instances.len().checked_mul(joints.len()) != Some(values) {
-            let (instances, joints) = (instances.len(), joints.len());
+        self.check_instances(rig, joints.len(), instances, values)
+    }
+
+    /// Checks the instances of a call with `values` values: so many for each.
+    pub(super) fn check_instances(
+        &self,
+        rig: RigId,
+        joints: usize,
+        instances: &[InstanceId],
+        values: usize,
+    ) -> Result<&Pool, CrowdError> {
+        let pool = self.pool(rig)?;
+        if instances.len().checked_mul(joints) != Some(values) {
+            let instances = instances.len();
             return Err(CrowdError::JointValues { values, instances, joints });
         }
         for &instance in instances {

@@ -4,6 +4,8 @@ use super::crowd_data::{Crowd, FrameStats};
 use super::memory::PaletteMemory;
 use super::tiers::{Request, Selected};
 use crate::math::Affine3x4;
+use crate::playback::hook::HookFn;
+use crate::playback::{InstanceId, PoseMut};
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -171,6 +173,24 @@ impl Schedule<'_> {
     /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
     /// kept are not touched. May be called again with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
+        self.write_by(memory, None)
+    }
+
+    /// [`write`](Self::write) with a [hook](super::Hook), which is called for every evaluated instance whose weight of
+    /// it is above 0.
+    pub fn write_with(
+        &mut self,
+        memory: impl PaletteMemory,
+        hook: &(impl Fn(InstanceId, &mut PoseMut<'_>, f64) + Sync),
+    ) -> FrameStats {
+        self.write_by(memory, Some(hook))
+    }
+
+    pub(crate) fn write_by(
+        &mut self,
+        memory: impl PaletteMemory,
+        hook: Option<&HookFn<'_>>,
+    ) -> FrameStats {
         self.crowd.settle_parts();
         let Crowd { pools, scratches, frames, tiering, .. } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
@@ -181,7 +201,7 @@ impl Schedule<'_> {
             scratches.clear_joints();
         }
         let parts = scratches.prepare(palettes);
-        tiering.run(pools, parts, memory);
+        tiering.run(pools, parts, memory, hook);
         if watched {
             scratches.put_joints(pools);
             if tiering.is_on() {
@@ -229,7 +249,19 @@ impl Schedule<'_> {
         parts: usize,
         memory: M,
     ) -> impl ExactSizeIterator<Item = impl FnOnce() + Send> {
-        self.crowd.lend_parts(self.id, parts, memory).map(|part| move || part.run())
+        self.crowd.lend_parts(self.id, parts, memory, None).map(|part| move || part.run())
+    }
+
+    /// [`parts`](Self::parts) with a [hook](super::Hook), as [`write_with`](Self::write_with). Watched joints, which are
+    /// evaluated before the first part, are without it.
+    pub fn parts_with<'a, M: PaletteMemory>(
+        &'a mut self,
+        parts: usize,
+        memory: M,
+        hook: &'a (impl Fn(InstanceId, &mut PoseMut<'_>, f64) + Sync),
+    ) -> impl ExactSizeIterator<Item = impl FnOnce() + Send> {
+        let parts = self.crowd.lend_parts(self.id, parts, memory, Some(hook));
+        parts.map(|part| move || part.run())
     }
 
     /// Calls `copy` with every copy from the memory that [`write`](Self::write) fills to the frame: a range of rows,

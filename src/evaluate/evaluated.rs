@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Which pose of an instance is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoseStage {
-    /// As blended from clips, without overrides and modifiers.
+    /// As blended from clips and whole poses that the host gave, without overrides and modifiers.
     Before,
     /// As evaluated: with overrides and modifiers.
     After,
@@ -25,7 +25,7 @@ pub enum PoseStage {
 impl PoseStage {
     fn of<I: Instances>(self, of: &I, index: usize) -> Stage<'_> {
         match self {
-            Self::Before => Stage::default(),
+            Self::Before => Stage { overrides: &[], stops: true, ..of.stage(index) },
             Self::After => of.stage(index),
         }
     }
@@ -84,17 +84,24 @@ impl Evaluated<'_> {
     /// Evaluates an instance in the thread's scratch: a thousand mixers share one, so it stays in the caches.
     pub fn write<I: Instances>(
         of: &I,
-        index: usize,
+        (index, stage): (usize, Stage<'_>),
         level: SimdLevel,
         hints: &mut [u16],
         output: &mut [Affine3x4],
     ) {
-        BUFFERS.with_borrow_mut(|buffers| {
+        let may_call = stage.modifiers.is_some();
+        let mut evaluate = |buffers: &mut Buffers| {
             let scratch = &mut buffers.scratch;
             scratch.reserve(&of.needs());
-            let stage = of.stage(index);
             of.evaluate_one((index, stage), level, hints, &mut scratch.run, output);
-        });
+        };
+        if !may_call {
+            return BUFFERS.with_borrow_mut(evaluate);
+        }
+        // Not borrowed meanwhile: a hook may evaluate others.
+        let mut buffers = BUFFERS.take();
+        evaluate(&mut buffers);
+        BUFFERS.set(buffers);
     }
 
     /// Lends the thread's buffers, with room for an instance, and fresh key hints.

@@ -5,12 +5,12 @@ use super::kernel::track::get;
 use super::kernel::{compose, locate_all, multiply};
 use super::mix::Mix;
 use super::scratch::{ActionInput, Last, LayerInput, Scratch, Sources};
-use super::stage::{PoseMut, Stage};
+use super::stage::{Given, PoseMut, Stage};
 use super::tables::{
     ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, group_floats,
 };
 use crate::math::{Affine3x4, Row};
-use crate::simd::{Lanes, Streaming};
+use crate::simd::{Lanes, Streaming, out_of_line};
 use fearless_simd::{Level, prelude::*};
 
 /// Evaluates one instance. The caller has reserved the scratch, filled its layers and actions, and checked that
@@ -85,13 +85,25 @@ impl<'a> Instance<'a> {
                 next += program.clip.timelines().len();
             }
         }
-        let tables = choose_tables(&sources, layers, actions, &self.stage);
+        let mut tables = choose_tables(&sources, layers, actions, &self.stage);
         *last = tables.last;
         let mix = Mix { simd, sources, varying: tables.varying, layers, actions, cursors };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
-        match tables.alone {
-            Some(clip) => mix.alone(clip, pose),
-            None => mix.blend(pose, bytemuck::must_cast_slice_mut(above)),
+        let given = self.stage.given();
+        match (given, tables.alone) {
+            // It replaces all.
+            (Some(Given { weight: 1.0, .. }), _) => {}
+            (_, Some(clip)) => mix.alone(clip, pose),
+            _ => mix.blend(pose, bytemuck::must_cast_slice_mut(above)),
+        }
+        if let Some(given) = given {
+            let constants = pose_constants(&tables);
+            (tables.varying, tables.unit_scale) = (UnitSet::ALL, 0);
+            out_of_line(
+                simd,
+                #[inline(always)]
+                || mix.given(&given, constants, pose),
+            );
         }
         local_matrices(&mix, &tables, pose, locals);
         if !self.stage.is_empty() {
@@ -105,6 +117,15 @@ impl<'a> Instance<'a> {
             self.stage.run(&mut view(simd.level(), sources, self.scratch, &tables));
         }
         tables
+    }
+}
+
+/// The constants of all lanes. Those of the run may be the base's behind the lanes that move, where the fold has the
+/// clip's own.
+fn pose_constants<'a>(tables: &RunTables<'a>) -> [&'a [f32]; 3] {
+    match tables.alone {
+        Some(clip) => [clip.constants.pose(); 3],
+        None => tables.constants,
     }
 }
 
@@ -123,11 +144,7 @@ fn view<'s>(
         layers: &scratch.layers,
         actions: &scratch.actions,
         pose: bytemuck::must_cast_slice(&scratch.pose),
-        // Those of the run may be the base's behind the lanes that move, where the fold has the clip's own.
-        constants: match tables.alone {
-            Some(clip) => [clip.constants.pose(); 3],
-            None => tables.constants,
-        },
+        constants: pose_constants(tables),
         varying: tables.varying,
         locals: bytemuck::must_cast_slice_mut(&mut scratch.locals),
         moving: tables.topology.moving,

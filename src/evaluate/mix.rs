@@ -9,6 +9,7 @@ use crate::clip::Cursor;
 use crate::simd::{Lanes, each, out_of_line};
 use fearless_simd::prelude::*;
 
+mod given;
 mod registers;
 
 /// The blending of one instance's layers.

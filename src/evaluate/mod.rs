@@ -38,8 +38,8 @@ pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
 pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
 pub(crate) use stage::{
-    Aim, Axes, CONTACT_FADE, Chain, Chains, Change, Contacts, Feet, Follow, Footing, Gaze,
-    IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, Turn,
+    Aim, Axes, CONTACT_FADE, Chain, Chains, Change, Contacts, Feet, Follow, Footing, Gaze, Given,
+    IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, POSE_ROWS, Turn,
 };
 pub use stage::{EndRotation, Pole};
 pub(crate) use stage::{Modify, PoseMut, Stage, rotation};

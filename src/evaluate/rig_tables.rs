@@ -204,10 +204,14 @@ impl RigTables {
 
     /// Makes the topology that an override of a joint needs, so that no frame has to make one.
     pub fn prepare_joint(&self, joint: u16) {
-        let rig = self.rig();
-        if let Some(&lane) = rig.skeleton().lane_of().get(usize::from(joint)) {
-            self.full.program().prepare(rig, usize::from(lane) + 1);
+        if let Some(&lane) = self.rig().skeleton().lane_of().get(usize::from(joint)) {
+            self.prepare_lanes(usize::from(lane) + 1);
         }
+    }
+
+    /// Makes the topology in which these first lanes move.
+    pub fn prepare_lanes(&self, lanes: usize) {
+        self.full.program().prepare(self.rig(), lanes);
     }
 
     /// Sets the details of all tiers, of a rig with these watched joints, ascending.

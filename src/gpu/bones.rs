@@ -5,8 +5,9 @@ use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, InstanceId, PoseMut, reserve_rows};
 use crate::math::Affine3x4;
+use crate::playback::hook::HookFn;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -169,8 +170,31 @@ impl GpuBoneBuffer {
     /// [`GpuError::HeapMemory`], or the loss of the device, and the frame has no rows. The crowd keeps its state, and
     /// the next frame evaluates every instance.
     pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        self.evaluate_by(crowd, gpu, None)
+    }
+
+    /// [`evaluate`](Self::evaluate) with a [hook](crate::crowd::Hook), which is called for every evaluated instance whose
+    /// weight of it is above 0. If the device fails, the frame in heap memory calls it again.
+    ///
+    /// # Errors
+    /// As for [`evaluate`](Self::evaluate).
+    pub fn evaluate_with(
+        &mut self,
+        crowd: &mut Crowd,
+        gpu: &Gpu,
+        hook: &(impl Fn(InstanceId, &mut PoseMut<'_>, f64) + Sync),
+    ) -> Result<BoneUpload, GpuError> {
+        self.evaluate_by(crowd, gpu, Some(hook))
+    }
+
+    fn evaluate_by(
+        &mut self,
+        crowd: &mut Crowd,
+        gpu: &Gpu,
+        hook: Option<&HookFn<'_>>,
+    ) -> Result<BoneUpload, GpuError> {
         self.in_heap = false;
-        let error = match self.upload(crowd, gpu) {
+        let error = match self.upload(crowd, gpu, hook) {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
@@ -178,7 +202,7 @@ impl GpuBoneBuffer {
         self.forget();
         // Frees the pending rows first, to leave memory for the frame.
         self.spill = Vec::new();
-        match crowd.try_evaluate(&mut self.heap) {
+        match crowd.try_evaluate(&mut self.heap, hook) {
             Ok(_) => self.in_heap = true,
             Err(_) if matches!(error, GpuError::Lost { .. }) => {}
             Err(none) => return Err(GpuError::HeapMemory(none)),

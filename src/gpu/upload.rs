@@ -16,11 +16,17 @@ use super::target::{Fitted, Target};
 use super::{Gpu, GpuError};
 use crate::crowd::{Crowd, RowLayout, Schedule, reserve_rows};
 use crate::math::Affine3x4;
+use crate::playback::hook::HookFn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl GpuBoneBuffer {
-    pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+    pub(super) fn upload(
+        &mut self,
+        crowd: &mut Crowd,
+        gpu: &Gpu,
+        hook: Option<&HookFn<'_>>,
+    ) -> Result<BoneUpload, GpuError> {
         self.settle(gpu)?;
         gpu.poll()?;
         let backend = self.backend;
@@ -56,10 +62,10 @@ impl GpuBoneBuffer {
         let ring = self.options.mapped.then_some(&mut self.ring);
         let paged = (&staged_rows, &parts[..]);
         let staged = match ring {
-            Some(ring) => stage(ring, gpu, &mut schedule, paged, max)?,
+            Some(ring) => stage(ring, gpu, (&mut schedule, hook), paged, max)?,
             None => None,
         };
-        let mut done = self.begin(&mut schedule, staged.is_some())?;
+        let mut done = self.begin((&mut schedule, hook), staged.is_some())?;
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
@@ -91,13 +97,17 @@ impl GpuBoneBuffer {
 
     /// The statistics of an upload before anything is copied. Without staging buffers, evaluates the frame into heap
     /// memory.
-    fn begin(&mut self, schedule: &mut Schedule<'_>, staged: bool) -> Result<BoneUpload, GpuError> {
+    fn begin(
+        &mut self,
+        (schedule, hook): (&mut Schedule<'_>, Option<&HookFn<'_>>),
+        staged: bool,
+    ) -> Result<BoneUpload, GpuError> {
         let written = schedule.written_rows();
         if !staged {
             reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
             // Only rows beyond the old length are initialised.
             self.spill.resize(written, Affine3x4::IDENTITY);
-            schedule.write(HeapRows(&mut self.spill));
+            schedule.write_by(HeapRows(&mut self.spill), hook);
         }
         Ok(BoneUpload {
             frame: schedule.stats(),
@@ -213,7 +223,7 @@ impl GpuBoneBuffer {
 fn stage(
     ring: &mut Ring,
     gpu: &Gpu,
-    schedule: &mut Schedule<'_>,
+    (schedule, hook): (&mut Schedule<'_>, Option<&HookFn<'_>>),
     (paging, parts): (&Paging, &[usize]),
     max: usize,
 ) -> Result<Option<Vec<Staging>>, GpuError> {
@@ -224,7 +234,7 @@ fn stage(
     };
     let failed = AtomicBool::new(false);
     let written = schedule.written_rows();
-    schedule.write(MappedRows::new(paging, &staged, written, &failed));
+    schedule.write_by(MappedRows::new(paging, &staged, written, &failed), hook);
     if failed.load(Ordering::Relaxed) {
         // A buffer that was mapped is no longer when the device is lost, which is reported when its last work is done.
         gpu.wait()?;

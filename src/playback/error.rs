@@ -202,6 +202,19 @@ pub enum PlaybackError {
         /// The exceeded limit, upper or lower; the largest f32 for a number that is NaN or infinite.
         limit: f64,
     },
+    /// A pose of a host is refused.
+    #[error("the pose is refused at joint {joint} (\"{name}\"): {what}")]
+    Pose {
+        /// Index of the joint.
+        joint: usize,
+        /// Name of the joint, cut short.
+        name: String,
+        /// The reason as text, with the number and its limit.
+        what: String,
+    },
+    /// The weight of a pose is to be faded, and the character has none.
+    #[error("the character has no pose; `set_pose` or `set_poses` sets one")]
+    NoPose,
     /// Joints are not given in ascending order.
     #[error("joint {joint} (\"{}\") is given after joint {after} (\"{}\"); joints have to ascend", .names[0], .names[1])]
     JointOrder {
@@ -284,7 +297,7 @@ pub enum PlaybackError {
     /// A snapshot does not fit the present rigs, layers, clips or blend spaces of the crowd or mixer.
     #[error("the snapshot does not fit: {difference}")]
     Snapshot {
-        /// The part that differs: `rigs`, `layers`, `clips`, `blend spaces`, `modifiers` or `overrides`.
+        /// The part that differs: `rigs`, `layers`, `clips`, `blend spaces`, `modifiers`, `poses` or `overrides`.
         part: &'static str,
         /// The first difference as text, with both values.
         difference: String,

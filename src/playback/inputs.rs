@@ -3,7 +3,12 @@
 use super::linear_fade::LinearFade;
 use super::lists::{Keyed, Lists};
 use super::modifiers::Target;
+use super::poses::Poses;
 use crate::evaluate::Gaze;
+use crate::math::Row;
+
+/// The number by which the weight of an instance's pose is listed: no modifier has it.
+pub(crate) const POSE: u8 = 63;
 
 /// The input of a modifier of one instance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,17 +52,52 @@ pub(crate) struct Inputs {
     active: Vec<u64>,
     /// Instance and modifier of each weight that fades.
     fading: Vec<(u32, u8)>,
+    /// The poses that were set. An instance has an input of [`POSE`], its weight, while it has a pose.
+    poses: Poses,
 }
 
 impl PartialEq for Inputs {
     /// Whether all instances have the same inputs, wherever they are stored.
     fn eq(&self, other: &Self) -> bool {
         let instances = self.lists.len().max(other.lists.len());
-        (0..instances).all(|instance| self.all(instance) == other.all(instance))
+        (0..instances).all(|instance| self.same(other, instance))
     }
 }
 
 impl Inputs {
+    /// Whether an instance has the same inputs and pose.
+    pub fn same(&self, other: &Self, instance: usize) -> bool {
+        self.all(instance) == other.all(instance) && self.pose(instance) == other.pose(instance)
+    }
+
+    /// The pose of an instance, by lane; empty if it has none.
+    #[inline]
+    pub fn pose(&self, instance: usize) -> &[Row] {
+        self.poses.of(instance)
+    }
+
+    /// Whether an instance has had a pose.
+    pub fn has_poses(&self) -> bool {
+        self.poses.len() > 0
+    }
+
+    /// Sets the pose of an instance. Returns whether it has a weight.
+    pub fn set_pose(&mut self, instance: usize, pose: &[Row]) -> bool {
+        self.entry(instance, (POSE, 0));
+        self.poses.set(instance, pose);
+        self.active(instance) >> POSE == 1
+    }
+
+    /// Removes the pose of an instance. Returns whether it had a weight.
+    pub fn clear_pose(&mut self, instance: usize) -> bool {
+        let had = self.active(instance) >> POSE == 1;
+        if self.poses.clear(instance) {
+            self.lists.remove(instance, key(POSE, 0));
+            self.mark(instance, POSE, false);
+        }
+        had
+    }
+
     /// The modifiers of an instance, as bits, whose weight is not 0 for good.
     #[inline(always)]
     pub fn active(&self, instance: usize) -> u64 {
@@ -178,7 +218,7 @@ impl Inputs {
         let Self { lists, active, .. } = self;
         for (instance, active) in active.iter().enumerate() {
             if active >> modifier & 1 == 1
-                && let Some(input) = lists.get_mut(instance, modifier.into())
+                && let Some(input) = lists.get_mut(instance, key(modifier, 0))
             {
                 step(instance, input);
             }
@@ -192,6 +232,7 @@ impl Inputs {
 
     /// Removes the inputs of an instance.
     pub fn clear(&mut self, instance: usize) {
+        self.poses.clear(instance);
         let listed = self.all(instance).iter().any(|input| input.listed);
         if self.lists.clear(instance) {
             if let Some(active) = self.active.get_mut(instance) {

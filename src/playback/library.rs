@@ -84,6 +84,10 @@ impl Library {
 
     pub fn add_modifier(&mut self, definition: Definition) -> Result<ModifierId, PlaybackError> {
         let what = "modifiers of one rig";
+        if definition.is_hook() && self.modifiers.iter().any(|(_, other)| other.is_hook()) {
+            let what = format!("{} has a hook already", self.rig_text());
+            return Err(PlaybackError::Modifier { what });
+        }
         let index = self.modifiers.add(Arc::new(definition), what, MAX_MODIFIERS)?;
         Ok(ModifierId::new(self.owner, index, self.modifiers.generation(index)))
     }

@@ -3,6 +3,7 @@
 use super::advance::Passed;
 use super::error::PlaybackError;
 use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
+use super::hook::{Calls, HookFn, Hooked, PoseMut};
 use super::ids::{BlendSpaceId, ClipId, ModifierId, Owner};
 use super::library::Library;
 use super::modifiers::Modifier;
@@ -52,6 +53,8 @@ pub struct Mixer {
     /// Key hints of the character, one per action and irregular timeline.
     hints: Vec<u16>,
     events: Events,
+    /// Number of the evaluation.
+    frame: u32,
 }
 
 /// Index of the only instance in a mixer's pool.
@@ -79,7 +82,7 @@ impl Mixer {
         events.reserve(MAX_EVENTS_PER_ACTION);
         let mut pool = Pool::new(owner, rig, layers);
         pool.spawn()?;
-        Ok(Self { pool, palette, hints: Vec::new(), events })
+        Ok(Self { pool, palette, hints: Vec::new(), events, frame: 0 })
     }
 
     /// The rig that the mixer plays.
@@ -244,10 +247,26 @@ impl Mixer {
     /// The palette holds the slots of the rig's skins, one skin after another. The call allocates only after clips have
     /// been added, and in a thread's first evaluation of a rig.
     pub fn evaluate(&mut self) -> &[Affine3x4] {
+        self.evaluate_by(None)
+    }
+
+    /// [`evaluate`](Self::evaluate) with a [hook](super::Hook), which is called if its weight is above 0.
+    pub fn evaluate_with(
+        &mut self,
+        hook: &(impl Fn(&mut PoseMut<'_>, f64) + Sync),
+    ) -> &[Affine3x4] {
+        self.evaluate_by(Some(&|_, pose, seconds| hook(pose, seconds)))
+    }
+
+    fn evaluate_by(&mut self, hook: Option<&HookFn<'_>>) -> &[Affine3x4] {
         let level = SimdLevel::current();
         self.pool.fit_level(level);
         self.hints.resize(self.pool.hints_per_instance(), 0);
-        Evaluated::write(&self.pool, ONLY, level, &mut self.hints, &mut self.palette);
+        self.frame = self.frame.wrapping_add(1);
+        let pool = &self.pool;
+        let hooked = hook.map(|hook| Hooked { pool, calls: Calls { hook, frame: self.frame } });
+        let stage = pool.stage_by(ONLY, hooked.as_ref().map_or(pool, |hooked| hooked));
+        Evaluated::write(pool, (ONLY, stage), level, &mut self.hints, &mut self.palette);
         &self.palette
     }
 

@@ -17,6 +17,7 @@ mod error;
 mod event_sink;
 pub(crate) mod events;
 mod fire;
+pub(crate) mod hook;
 pub(crate) mod ids;
 mod inputs;
 mod interval;
@@ -35,6 +36,7 @@ mod player_settings;
 mod playing;
 pub(crate) mod pool;
 mod pose;
+mod poses;
 pub(crate) mod root_motion;
 pub(crate) mod scheduled;
 pub(crate) mod snapshot;
@@ -46,17 +48,21 @@ mod unknown;
 pub use crate::evaluate::{EndRotation, Pole};
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
+pub use hook::{PoseError, PoseMut};
 pub use ids::{
     BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, ModifierId, Playable, RigId,
 };
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
-pub use modifiers::{Aim, Feet, Foot, Ground, MAX_MODIFIERS, Modifier, Space, Target, TwoBoneIk};
+pub use modifiers::{
+    Aim, Feet, Foot, Ground, Hook, MAX_MODIFIERS, Modifier, Space, Target, TwoBoneIk,
+};
 pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, PlayOptions};
 pub use player::Player;
 pub use playing::{ActionState, Playing};
 pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, evaluate_pose};
+pub use poses::PoseSpace;
 pub use root_motion::RootMotions;
 pub use snapshot::{MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION};
 pub use sync::{CrossFade, Sync};

@@ -2,11 +2,13 @@
 
 mod aim;
 mod feet;
+mod hook;
 mod target;
 mod two_bone_ik;
 
 pub use aim::Aim;
 pub use feet::{Feet, Foot, Ground};
+pub use hook::Hook;
 pub use target::{Space, Target};
 pub use two_bone_ik::TwoBoneIk;
 
@@ -18,7 +20,7 @@ use crate::words::shorten;
 use glam::Vec3;
 
 /// The most modifiers of one rig.
-pub const MAX_MODIFIERS: usize = 64;
+pub const MAX_MODIFIERS: usize = 63;
 
 /// The definition of a modifier of a rig's instances: [`Crowd::add_modifier`](crate::crowd::Crowd::add_modifier).
 ///
@@ -34,6 +36,8 @@ pub enum Modifier {
     Aim(Aim),
     /// Puts feet on the ground.
     Feet(Feet),
+    /// Calls the host's code.
+    Hook(Hook),
 }
 
 /// A modifier of a rig, as it is evaluated.
@@ -48,7 +52,8 @@ pub(crate) struct Definition {
     pub last: u16,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
-    /// The farthest that joints are moved without being turned, in model space.
+    /// By how much vertices move beyond where turns of the joints take them: in model space, and in all.
+    pub moves: f32,
     pub reach: f32,
     /// By foot the markers that put it down and lift it.
     pub markers: Box<[Option<[String; 2]>]>,
@@ -63,7 +68,12 @@ impl Definition {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
             Modifier::Aim(aim) => aim.define(rig),
             Modifier::Feet(feet) => feet.define(rig),
+            Modifier::Hook(hook) => hook.define(rig),
         }
+    }
+
+    pub fn is_hook(&self) -> bool {
+        matches!(self.change, Change::Hook)
     }
 
     /// Whether it reads what another modifier changes.
@@ -94,7 +104,17 @@ impl Definition {
             reads[usize::from(joint) / 64] |= 1 << (joint % 64);
         }
         let (joints, markers) = (joints.into(), Box::default());
-        Ok(Self { change, joints, reads, last, stretch: 1.0, reach: 0.0, markers, hash })
+        Ok(Self {
+            change,
+            joints,
+            reads,
+            last,
+            stretch: 1.0,
+            moves: 0.0,
+            reach: 0.0,
+            markers,
+            hash,
+        })
     }
 }
 

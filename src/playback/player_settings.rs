@@ -10,6 +10,7 @@ use super::options::{
     AtEnd, check, check_parameter, check_repetitions, check_seconds, check_speed, check_time,
 };
 use super::player::Player;
+use super::poses::PoseSpace;
 use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::skeleton::{JointRef, Trs};
@@ -347,6 +348,45 @@ impl Player<'_> {
         check_seconds("seconds", seconds)?;
         self.pool.fade_modifier(self.index, index, weight, seconds.into());
         Ok(())
+    }
+
+    /// Gives the character a whole pose, from the next evaluation on: `joints` has one transform per joint of the
+    /// skeleton, in its order. It is blended with the pose of the clips by a weight, 0 at first, that
+    /// [`fade_pose`](Self::fade_pose) sets: translations and scales linearly, rotations along the shorter arc. Overrides
+    /// and modifiers come after it. Setting another pose keeps the weight.
+    ///
+    /// Poses in model or world space are converted once, by this call; that drops shear below uneven scales. A pose in
+    /// world space goes with the character when its world transform changes. Rotations are made unit length. Snapshots
+    /// contain poses.
+    ///
+    /// # Errors
+    /// If there is not one transform per joint, a number is not finite, a rotation has no length, a local translation
+    /// is above 1e9, or a pose would scale down a chain of joints by more than 100 times what the rest pose does.
+    pub fn set_pose(&mut self, joints: &[Trs], space: PoseSpace) -> Result<(), PlaybackError> {
+        let needed = self.pool.rig().skeleton().len();
+        if joints.len() != needed {
+            let (values, instances) = (joints.len(), 1);
+            return Err(PlaybackError::JointValues { values, instances, joints: needed });
+        }
+        let instance = self.pool.instance_id(self.index);
+        self.pool.set_poses(&[instance], joints, space).map_err(|(_, error)| error)
+    }
+
+    /// Fades the weight of the pose to `weight`, in [0, 1], over `seconds`. At weight 0 the pose changes nothing and
+    /// costs nothing. A running fade to the same weight that ends sooner continues.
+    ///
+    /// # Errors
+    /// If the character has no pose, the weight is outside [0, 1], or `seconds` is not within 0 to
+    /// [`MAX_TIME`](super::MAX_TIME).
+    pub fn fade_pose(&mut self, weight: f32, seconds: f32) -> Result<(), PlaybackError> {
+        check("weight", weight.into(), 0.0, 1.0)?;
+        check_seconds("seconds", seconds)?;
+        self.pool.fade_pose(self.index, weight, seconds.into())
+    }
+
+    /// Removes the pose of the character: its clips animate it again.
+    pub fn clear_pose(&mut self) {
+        self.pool.clear_pose(self.index);
     }
 
     fn joint<'j>(&self, joint: impl Into<JointRef<'j>>) -> Result<u16, PlaybackError> {

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::error::PlaybackError;
 use super::ids::{ClipId, ModifierId, Playable, Source};
-use super::inputs::Input;
+use super::inputs::{Input, POSE};
 use super::library::Library;
 use super::loop_mode::LoopMode;
 use super::modifiers::Target;
@@ -114,6 +114,13 @@ impl<'a> Playing<'a> {
         let input = self.pool.state().inputs().get(self.index, index);
         let read = |input: &Input| (input.target, input.weight.value());
         Ok(input.map_or((Target::default(), 0.0), read))
+    }
+
+    /// The present weight of the character's pose; `None` if it has none.
+    pub fn pose_weight(self) -> Option<f32> {
+        let inputs = self.pool.state().inputs();
+        let has = !inputs.pose(self.index).is_empty();
+        has.then(|| inputs.weight(self.index, POSE).value())
     }
 
     /// The present weight of a layer.

@@ -17,6 +17,7 @@ use super::advance::Advance;
 use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
+use super::hook::HookClock;
 use super::ids::{InstanceId, Owner, Playable};
 use super::layer_state::LayerState;
 use super::library::Library;
@@ -37,6 +38,7 @@ mod clips;
 mod feet;
 mod modify;
 mod overrides;
+mod poses;
 mod query;
 mod visit;
 
@@ -61,6 +63,7 @@ pub(crate) struct Pool {
     bounds: Bounds,
     speeds: Speeds,
     roots: Roots,
+    hook_clock: HookClock,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -84,6 +87,7 @@ impl Pool {
             bounds: Bounds::default(),
             speeds: Speeds::default(),
             roots: Roots::default(),
+            hook_clock: HookClock::default(),
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -133,6 +137,10 @@ impl Pool {
 
     pub fn clip_changes(&self) -> u64 {
         self.clip_changes
+    }
+
+    pub fn hook_clock(&self) -> &HookClock {
+        &self.hook_clock
     }
 
     pub fn roots(&self) -> &Roots {
@@ -386,6 +394,8 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
+        let hooked = self.library.modifiers().iter().any(|(_, modifier)| modifier.is_hook());
+        self.hook_clock.restart(if hooked { self.state.len() } else { 0 });
         self.roots.moves.clear();
         changed
     }

@@ -249,6 +249,12 @@ impl State {
         all.all(|input| input.target.check(skeleton).is_ok())
     }
 
+    /// Whether all poses are possible for a skeleton.
+    pub fn poses_fit(&self, skeleton: &Skeleton) -> bool {
+        let mut all = (0..self.len()).map(|index| self.inputs.pose(index));
+        all.all(|pose| pose.is_empty() || super::poses::fits(pose, skeleton))
+    }
+
     /// Advances the weights of modifiers: see [`Inputs::advance`].
     pub fn advance_inputs(&mut self, seconds: f64, ended: impl FnMut(usize)) {
         let Self { inputs, speed, .. } = self;
@@ -289,7 +295,7 @@ impl State {
         let pose = speed == other.speed[index]
             && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
             && self.overrides.of(index) == other.overrides.of(index)
-            && self.inputs.all(index) == other.inputs.all(index);
+            && self.inputs.same(&other.inputs, index);
         let world = self.world[index] == other.world[index];
         let changed = |same, what| if same { What::NOTHING } else { what };
         changed(pose, What::POSE) | changed(world, What::BOUNDS)

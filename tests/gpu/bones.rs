@@ -2,9 +2,12 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, TierDetail, Tiers};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, Hook, InstanceId, PlayOptions, PoseMut, PoseSpace, Tier, TierDetail, Tiers,
+};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend};
 use phalanx::math::Affine3x4;
+use phalanx::skeleton::Trs;
 use phalanx_testkit::chain::rig_of_clips;
 use phalanx_workload::hash01;
 use std::collections::HashMap;
@@ -315,6 +318,45 @@ pub fn rows_with_tiers_equal_the_heap() {
                     }
                 }
                 assert_eq!(shares, number == 2);
+            }
+        }
+    }
+}
+
+/// A hook and a whole pose on the device: the rows of the heap.
+pub fn rows_of_a_hook_equal_the_heap() {
+    let (mut crowd, all, _) = crowd_of(&[chain(20)], 40);
+    let rig = all[0].rig();
+    let by = crowd.add_modifier(rig, Hook::default()).unwrap();
+    crowd.set_targets(by, &all[..25], &[Default::default()], &[1.0]).unwrap();
+    let joints = crowd.rig(rig).unwrap().skeleton().len();
+    let pose = vec![Trs { translation: glam::Vec3::Y, ..Trs::IDENTITY }; 10 * joints];
+    crowd.set_poses(rig, &all[20..30], &pose, PoseSpace::Local, &[0.5]).unwrap();
+    let hook = |id: InstanceId, pose: &mut PoseMut<'_>, _| {
+        let local = pose.local(3).unwrap();
+        let rotation = glam::Quat::from_rotation_x(0.1 * id.index() as f32);
+        pose.set_local(3, Trs { rotation, ..local }).unwrap();
+    };
+    let mut heap = BoneBuffer::new();
+    crowd.evaluate(&mut heap);
+    let plain = heap.clone();
+    crowd.evaluate_with(&mut heap, &hook);
+    assert!(plain != heap);
+    let expected: Vec<_> = all.iter().map(|&id| crowd.palette_range(id).unwrap()).collect();
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        for mapped in [true, false] {
+            let options = GpuBoneOptions { mapped, ..GpuBoneOptions::default() };
+            let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
+            bones.evaluate_with(&mut crowd, &gpu, &hook).unwrap();
+            let rows = bones.read(&gpu).unwrap();
+            for (&id, expected) in all.iter().zip(&expected) {
+                let range = crowd.palette_range(id).unwrap();
+                assert_eq!(
+                    rows[range],
+                    heap.rows()[expected.clone()],
+                    "{backend}, mapped {mapped}"
+                );
             }
         }
     }

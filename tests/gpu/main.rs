@@ -54,6 +54,7 @@ fn main() {
     let mut trials = vec![
         gpu("rows_equal_the_heap", bones::rows_equal_the_heap),
         gpu("rows_of_many_clips_equal_the_heap", bones::rows_of_many_clips_equal_the_heap),
+        gpu("rows_of_a_hook_equal_the_heap", bones::rows_of_a_hook_equal_the_heap),
         gpu("rows_with_tiers_equal_the_heap", bones::rows_with_tiers_equal_the_heap),
         gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
         gpu("copies_into_textures_are_counted", sizes::copies_into_textures_are_counted),

@@ -1,8 +1,9 @@
 //! Held palettes are evaluated by another SIMD level, of clips that nothing plays by then.
 
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tier, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, PoseSpace, Tier, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::simd::SimdLevel;
+use phalanx::skeleton::Trs;
 use phalanx_testkit::chain::rig;
 
 pub fn held_palettes_are_evaluated_at_another_level() {
@@ -54,4 +55,36 @@ fn go_on((from, to): (SimdLevel, SimdLevel), interpolate: bool) {
     let pairs = before.iter().zip(&after);
     let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 1e-4, "{from}, {to}, interpolated {interpolate}: {worst}");
+}
+
+/// A pose that was set at one level is the same at all others.
+pub fn poses_are_the_same_at_all_levels() {
+    let current = SimdLevel::current();
+    for from in SimdLevel::supported() {
+        from.set().unwrap();
+        let mut crowd = Crowd::new();
+        let id = crowd.add_rig(rig()).unwrap();
+        let i = crowd.spawn(id).unwrap();
+        let clip = crowd.clip_by_index(id, 0).unwrap();
+        crowd.play(i, clip, &PlayOptions { time: 0.3, ..PlayOptions::default() }).unwrap();
+        let skeleton = crowd.rig(id).unwrap().skeleton().clone();
+        let turned = |joint: usize| {
+            let rest = skeleton.rest(joint);
+            let turn = glam::Quat::from_rotation_z(0.1 + 0.01 * joint as f32);
+            Trs { rotation: rest.rotation * turn, ..rest }
+        };
+        let pose: Vec<Trs> = (0..skeleton.len()).map(turned).collect();
+        crowd.set_poses(id, &[i], &pose, PoseSpace::Local, &[0.6]).unwrap();
+        let wanted = crowd.model_matrices(i).unwrap();
+        for to in SimdLevel::supported() {
+            to.set().unwrap();
+            crowd.evaluate(&mut BoneBuffer::new());
+            let have = crowd.model_matrices(i).unwrap();
+            let flat = |all: &[Affine3x4]| all.iter().flat_map(|m| m.to_cols_array()).collect();
+            let (have, wanted): (Vec<f32>, Vec<f32>) = (flat(&have), flat(&wanted));
+            let off = have.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(off < 1e-4, "{from}, {to}: {off}");
+        }
+    }
+    current.set().unwrap();
 }

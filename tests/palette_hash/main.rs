@@ -13,7 +13,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let plain: [(&str, fn()); 5] = [
+    let plain: [(&str, fn()); 6] = [
         ("the_standard_crowd_has_one_hash", hash::the_standard_crowd_has_one_hash),
         ("plans_hold_at_every_level", plans::plans_hold_at_every_level),
         ("stored_snapshots_go_on_at_every_level", stored::stored_snapshots_go_on_at_every_level),
@@ -21,6 +21,7 @@ fn main() {
             "held_palettes_are_evaluated_at_another_level",
             held::held_palettes_are_evaluated_at_another_level,
         ),
+        ("poses_are_the_same_at_all_levels", held::poses_are_the_same_at_all_levels),
         (
             "palettes_within_the_limits_are_finite_at_every_level",
             extreme::palettes_within_the_limits_are_finite_at_every_level,

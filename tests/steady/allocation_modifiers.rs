@@ -1,9 +1,11 @@
 //! Steady frames with modifiers allocate nothing, counted by the global allocator: targets by arrays and one by one,
-//! weights that fade in and out, overrides with weights.
+//! weights that fade in and out, overrides with weights, whole poses, a hook.
 
 use glam::{Quat, Vec3};
 use phalanx::crowd::{BoneBuffer, Crowd, PoseStage};
-use phalanx::playback::{Aim, EndRotation, Feet, Ground, Mixer, Pole, Target, TwoBoneIk};
+use phalanx::playback::{
+    Aim, EndRotation, Feet, Ground, Hook, Mixer, Pole, PoseSpace, Target, TwoBoneIk,
+};
 use phalanx::skeleton::Trs;
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_workload::standard_crowd;
@@ -33,6 +35,9 @@ fn steady_frames_with_modifiers_allocate_nothing() {
             let feet = crowd.add_modifier(id, Feet::new(joint("Hips"), &ankles)).unwrap();
             let mut at = [Vec3::ZERO; 400];
             crowd.watch(id, &[hand], PoseStage::After).unwrap();
+            let hook = crowd.add_modifier(id, Hook::default()).unwrap();
+            crowd.set_targets(hook, &all[50..150], &[Target::default()], &[1.0]).unwrap();
+            let poses = vec![Trs::IDENTITY; 60 * rig.skeleton().len()];
             let mut buffer = BoneBuffer::new();
             let mut targets = vec![Target::default(); 200];
             let mut weights = vec![0.0; 200];
@@ -64,7 +69,19 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                     at.map(|at| Ground { height: 0.1 * at.x, normal: Vec3::new(0.1, 1.0, at.z) });
                 crowd.set_grounds(feet, &all[50..250], &grounds, &weights).unwrap();
                 crowd.advance(1.0 / 60.0).unwrap();
-                crowd.evaluate(&mut buffer);
+                let given = &all[n % 5 * 20..][..60];
+                let pose_weights: &[f32] = if n.is_multiple_of(2) { &[0.5] } else { &[] };
+                crowd.set_poses(id, given, &poses, PoseSpace::World, pose_weights).unwrap();
+                crowd.fade_poses(&given[..10], 0.0, 0.1).unwrap();
+                if n.is_multiple_of(7) {
+                    crowd.clear_poses(&given[20..]).unwrap();
+                }
+                crowd.evaluate_with(&mut buffer, &|_, pose, _| {
+                    let model = pose.model(head).unwrap();
+                    pose.set_model(head, model).unwrap();
+                    // Refusals allocate nothing either.
+                    assert!(pose.set_local(99, model).is_err());
+                });
                 assert_eq!(crowd.watched(all[150], PoseStage::After).unwrap().age, Some(0));
                 crowd.model_matrix(all[3], hand).unwrap();
             };
@@ -79,6 +96,8 @@ fn steady_frames_with_modifiers_allocate_nothing() {
             let mut mixer = Mixer::new(rig.clone()).unwrap();
             let by = mixer.add_modifier(arm).unwrap();
             let looks = mixer.add_modifier(look).unwrap();
+            let hook = mixer.add_modifier(Hook::default()).unwrap();
+            mixer.player().fade_modifier(hook, 1.0, 0.0).unwrap();
             let mut frame = |n: usize| {
                 let mut player = mixer.player();
                 player.set_target(by, Target::model(Vec3::Y * (1.0 + 0.01 * n as f32))).unwrap();
@@ -88,7 +107,9 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                 player.fade_modifier(looks, weight, 0.1).unwrap();
                 player.set_override_weighted(4, local, 0.01 * (n % 50) as f32).unwrap();
                 mixer.advance(1.0 / 60.0).unwrap();
-                mixer.evaluate();
+                mixer.player().set_pose(&poses[..47], PoseSpace::Model).unwrap();
+                mixer.player().fade_pose(weight, 0.2).unwrap();
+                mixer.evaluate_with(&|pose, _| pose.set_local(head, local).unwrap());
             };
             (0..40).for_each(&mut frame);
             let before = allocations();

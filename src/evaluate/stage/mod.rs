@@ -17,13 +17,28 @@ pub use ik::{EndRotation, Pole};
 
 use super::scratch::{ActionInput, LayerInput, LocalOverride, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
-use crate::math::Affine3x4;
+use crate::math::{Affine3x4, Row};
 use crate::skeleton::Trs;
 use fearless_simd::Level;
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 
+/// Rows of 16 lanes of a given pose: translations, rotations, scales.
+pub(crate) const POSE_ROWS: usize = 10;
+
+/// A pose of the host, which is blended with that of the clips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    /// [`POSE_ROWS`] for every 16 lanes. Rotations have length 1.
+    pub rows: &'a [Row],
+    /// Above 0, at most 1.
+    pub weight: f32,
+}
+
 /// The modifiers of a pool.
 pub(crate) trait Modify: Sync {
+    /// The pose that the host gives an instance; `None` if its weight is 0.
+    fn given(&self, index: usize) -> Option<Given<'_>>;
+
     /// Changes the pose of an instance after its overrides.
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>);
 }
@@ -34,6 +49,8 @@ pub(crate) enum Change {
     Ik(Chain),
     Aim(Aim),
     Feet(Feet),
+    /// The host's code does it.
+    Hook,
 }
 
 impl Change {
@@ -41,7 +58,7 @@ impl Change {
     pub fn follow(&self) -> Option<&Follow> {
         match self {
             Self::Aim(aim) => aim.follow.as_ref(),
-            Self::Ik(_) | Self::Feet(_) => None,
+            Self::Ik(_) | Self::Feet(_) | Self::Hook => None,
         }
     }
 }
@@ -55,6 +72,8 @@ pub(crate) struct Stage<'a> {
     pub modifiers: Option<(&'a dyn Modify, usize)>,
     /// One more than the last lane of a joint that modifiers may change, or from which its model matrix follows.
     pub lanes: usize,
+    /// True to stop before the modifiers.
+    pub stops: bool,
 }
 
 impl Stage<'_> {
@@ -63,10 +82,19 @@ impl Stage<'_> {
         self.overrides.is_empty() && self.modifiers.is_none()
     }
 
+    /// The pose that is blended with that of the clips before all else.
+    #[inline(always)]
+    pub fn given(&self) -> Option<Given<'_>> {
+        self.modifiers.and_then(|(by, index)| by.given(index))
+    }
+
     /// Changes a pose.
     #[inline(never)]
     pub fn run(&self, pose: &mut PoseMut<'_>) {
         pose.changed.fill(0);
+        if self.stops {
+            return;
+        }
         for by in self.overrides {
             match by.weight >= 1.0 && !by.in_model {
                 true => pose.set_local(by.joint.into(), &by.local),
@@ -103,6 +131,10 @@ pub(crate) struct PoseMut<'a> {
 }
 
 impl PoseMut<'_> {
+    pub fn reborrow(&mut self) -> PoseMut<'_> {
+        PoseMut { locals: self.locals, changed: self.changed, ..*self }
+    }
+
     #[inline]
     fn lane(&self, joint: usize) -> usize {
         self.lane_of[joint].into()

@@ -158,7 +158,7 @@ impl Feet {
         let feet = Evaluated { pelvis: self.pelvis as u16, legs, reach, tilt };
         let definition = Definition::of(rig, Change::Feet(feet), (joints, None), h.finish())?;
         let markers = self.feet.iter().map(|foot| foot.markers.clone()).collect();
-        Ok(Definition { stretch, reach, markers, ..definition })
+        Ok(Definition { stretch, moves: reach, markers, ..definition })
     }
 }
 

@@ -2,14 +2,15 @@
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
-use crate::evaluate::LocalOverride;
-use crate::math::LANES;
+use crate::evaluate::{LocalOverride, POSE_ROWS};
+use crate::math::{LANES, Row};
+use crate::playback::inputs::POSE;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::playback::library::Library;
 use crate::playback::modifiers::Definition;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
 use crate::runtime::ClipBoundsScratch;
-use crate::skeleton::JointMask;
+use crate::skeleton::{JointMask, Skeleton};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Bound of the rounding in sums over a chain of joints.
@@ -189,11 +190,27 @@ impl PoolBounds {
         Some(Sphere { radius: sphere.radius + bounds.morph, ..sphere })
     }
 
+    /// Bounds of how much a pose of the host lengthens any chain of joints, with the scales of the clips, and of its
+    /// factor on their scales: over all joints, as a query does not allocate.
+    fn of_pose(&self, pose: &[Row], skeleton: &Skeleton) -> [f64; 2] {
+        let (mut longer, mut wider) = (0.0, 1.0);
+        for (&lane, [length, scales]) in skeleton.lane_of().iter().zip(&self.offsets) {
+            let lane = usize::from(lane);
+            let rows = &pose[lane / LANES * POSE_ROWS..][..POSE_ROWS];
+            let value = |row: usize| f64::from(rows[row].0[lane % LANES]);
+            let away = value(0).hypot(value(1)).hypot(value(2));
+            let scale = [7, 8, 9].map(|row| value(row).abs()).into_iter().fold(0.0, f64::max);
+            longer += (away - length).max(0.0);
+            wider *= (scale / scales).max(1.0);
+        }
+        [longer, wider]
+    }
+
     /// The sphere of any blend of the clips of `play`, with its additive actions and the overrides.
     fn between<'d>(
         &self,
         play: &Play,
-        overrides: &[LocalOverride],
+        (overrides, pose): (&[LocalOverride], Option<[f64; 2]>),
         modifiers: impl Iterator<Item = &'d Definition>,
     ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
@@ -207,15 +224,22 @@ impl PoolBounds {
             stretch *= (o.local.stretch_bound() / scale).max(1.0);
             anchor_escapes |= self.chain.contains(&o.joint);
         }
+        if let Some([longer, wider]) = pose {
+            offsets += longer;
+            stretch *= wider;
+            anchor_escapes = true;
+        }
+        let mut reach = 0.0;
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
             stretch *= f64::from(modifier.stretch);
-            moved += f64::from(modifier.reach);
+            moved += f64::from(modifier.moves);
+            reach += f64::from(modifier.reach);
             anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
         let more = self.scale * offsets + moved;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
-        let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
+        let around = |distance: f64| ((distance + more + morph) * stretch + reach) * ROUNDING;
         let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);
         let sphere = match anchor {
             Some(anchor) => Sphere {
@@ -304,7 +328,15 @@ impl Pool {
             Some(rest) => play.anchors.union(&rest.anchor),
             None => play.unknown = true,
         }
-        bounds.between(&play, overrides, self.active(index).map(|(definition, _)| definition))
+        let inputs = self.state.inputs();
+        // A fade that has just begun has a weight later.
+        let pose = (inputs.active(index) >> POSE == 1).then(|| inputs.pose(index));
+        let pose = pose.map(|pose| bounds.of_pose(pose, self.library.rig().skeleton()));
+        bounds.between(
+            &play,
+            (overrides, pose),
+            self.active(index).map(|(definition, _)| definition),
+        )
     }
 }
 

@@ -1,12 +1,15 @@
 //! The modifiers of a pool: their definitions, the inputs of instances, and what they do to a pose.
 
 use super::Pool;
-use crate::evaluate::{Chains, Change, Follow, IkTarget, Lag, Modify, PoseMut, PoseStage, Stage};
+use crate::evaluate::{
+    Chains, Change, Follow, Given, IkTarget, Lag, Modify, PoseMut, PoseStage, Stage,
+};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
+use crate::playback::hook::Calls;
 use crate::playback::ids::ModifierId;
-use crate::playback::inputs::Input;
+use crate::playback::inputs::{Input, POSE};
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
 use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
@@ -47,6 +50,11 @@ impl Pool {
         if rests || before.gets_to(weight, seconds) {
             return;
         }
+        if before.is_silent()
+            && self.library.modifiers().get(modifier.into()).is_some_and(|m| m.is_hook())
+        {
+            self.hook_clock.forget(index);
+        }
         let fade = LinearFade::new(before.value(), weight, seconds);
         self.state.inputs_mut().set_weight(index, modifier, fade);
         self.touch(index, What::POSE | What::BOUNDS);
@@ -54,6 +62,7 @@ impl Pool {
 
     /// Advances the weights of modifiers that fade.
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
+        self.hook_clock.advance(dt.abs());
         let Self { state, changes, watched, .. } = self;
         state.advance_inputs(dt.abs(), |index| {
             watched.touch(index);
@@ -83,17 +92,20 @@ impl Pool {
 
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
-    pub(super) fn modifiers_of(&self, index: usize) -> Stage<'_> {
+    pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
         let lanes = self.active(index).map(|(definition, _)| {
             let skeleton = self.library.rig().skeleton();
             usize::from(skeleton.lane_of()[usize::from(definition.last)]) + 1
         });
-        let lanes = lanes.max().unwrap_or(0);
-        Stage { modifiers: Some((self, index)), lanes, ..Stage::default() }
+        let lanes = match self.state.inputs().active(index) >> POSE {
+            0 => lanes.max().unwrap_or(0),
+            _ => self.library.rig().skeleton().joint_of().len(),
+        };
+        Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
     }
 
     /// The active modifiers of an instance.
-    pub(super) fn active(&self, index: usize) -> impl Iterator<Item = (&Definition, &Input)> {
+    pub fn active(&self, index: usize) -> impl Iterator<Item = (&Definition, &Input)> {
         let inputs = self.state.inputs().of(index);
         inputs.filter_map(|input| {
             let definition = self.library.modifiers().get(input.modifier.into())?;
@@ -103,7 +115,20 @@ impl Pool {
 }
 
 impl Modify for Pool {
+    fn given(&self, index: usize) -> Option<Given<'_>> {
+        let weight = self.state.inputs().weight(index, POSE).value();
+        let rows = self.state.inputs().pose(index);
+        (weight > 0.0 && !rows.is_empty()).then_some(Given { rows, weight })
+    }
+
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
+        self.modify_by(index, pose, None);
+    }
+}
+
+impl Pool {
+    /// Runs the active modifiers of an instance; a hook in a frame that calls one.
+    pub fn modify_by(&self, index: usize, pose: &mut PoseMut<'_>, calls: Option<&Calls<'_>>) {
         let world = self.state.world(index);
         // Chains that read nothing that those before change are bent at once.
         let mut chains = Chains::default();
@@ -124,19 +149,25 @@ impl Modify for Pool {
                 chains.bend(pose);
                 (chains, before) = Default::default();
             }
-            if let Change::Feet(feet) = &definition.change {
-                self.place(index, (feet, input.modifier), pose, weight);
-                continue;
-            }
-            let Some(target) = in_model(input, world, pose) else { continue };
             match &definition.change {
                 Change::Ik(chain) => {
-                    before[chains.len()] = Some(definition);
-                    chains.add(chain, target);
+                    if let Some(target) = in_model(input, world, pose) {
+                        before[chains.len()] = Some(definition);
+                        chains.add(chain, target);
+                    }
                 }
-                Change::Feet(_) => {}
                 Change::Aim(aim) => {
-                    aim.turn(pose, &target, self.lag(&definition.change, index, input))
+                    if let Some(target) = in_model(input, world, pose) {
+                        aim.turn(pose, &target, self.lag(&definition.change, index, input));
+                    }
+                }
+                Change::Feet(feet) => {
+                    self.place(index, (feet, input.modifier), pose, weight);
+                }
+                Change::Hook => {
+                    if let Some(calls) = calls {
+                        calls.run((self, index), (&definition.joints, weight), pose);
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Pool;
 use crate::evaluate::LocalOverride;
-use crate::math::Affine3x4;
+use crate::math::{Affine3x4, Row};
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
 use crate::playback::ids::InstanceId;
@@ -19,6 +19,8 @@ pub(super) struct Batch {
     joints: Vec<u16>,
     /// Bounds of the stretch factors, parallel to the matrices.
     bounds: Vec<f64>,
+    /// Poses by lane.
+    pub rows: Vec<Row>,
 }
 
 /// Local matrices of the same joints of many instances.
@@ -116,7 +118,7 @@ impl Pool {
             return Ok(());
         }
         let mut buffers = std::mem::take(&mut self.batch);
-        let Batch { joints: narrow, bounds } = &mut buffers;
+        let Batch { joints: narrow, bounds, .. } = &mut buffers;
         narrow.clear();
         narrow.extend(joints.iter().map(|&joint| joint as u16));
         bounds.clear();
@@ -163,8 +165,11 @@ impl Pool {
         }
     }
 
-    /// Makes the topologies that the overrides need, so that no frame has to make one.
+    /// Makes the topologies that overrides and poses need, so that no frame has to make one.
     pub fn prepare_overrides(&self) {
+        if self.state.inputs().has_poses() {
+            self.tables.prepare_lanes(self.rig().skeleton().joint_of().len());
+        }
         for entry in self.state.overrides().all() {
             self.tables.prepare_joint(entry.joint);
         }

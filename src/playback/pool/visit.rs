@@ -3,7 +3,7 @@
 
 use super::Pool;
 use crate::evaluate::{
-    ActiveClip, ActiveLayer, Instances, Prefetch, RigTables, Sources, Stage, Step, Visitor,
+    ActiveClip, ActiveLayer, Instances, Modify, Prefetch, RigTables, Sources, Stage, Step, Visitor,
 };
 use crate::playback::action::Action;
 use crate::playback::advance::foresee;
@@ -37,11 +37,7 @@ impl Instances for Pool {
 
     #[inline(always)]
     fn stage(&self, index: usize) -> Stage<'_> {
-        let overrides = self.state.overrides().of(index);
-        match self.state.inputs().active(index) {
-            0 => Stage { overrides, ..Stage::default() },
-            _ => Stage { overrides, ..self.modifiers_of(index) },
-        }
+        self.stage_by(index, self)
     }
 
     #[inline(always)]
@@ -68,6 +64,16 @@ impl Instances for Pool {
 }
 
 impl Pool {
+    /// What changes the pose of an instance, with its modifiers run by `by`.
+    #[inline(always)]
+    pub fn stage_by<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
+        let overrides = self.state.overrides().of(index);
+        match self.state.inputs().active(index) {
+            0 => Stage { overrides, ..Stage::default() },
+            _ => Stage { overrides, ..self.modifiers_of(index, by) },
+        }
+    }
+
     /// The clip by which evaluation is ordered: the first one that the instance plays.
     #[inline(always)]
     pub fn first_clip(&self, index: usize) -> u16 {

@@ -103,6 +103,10 @@ impl PoolSnapshot {
             let text = format!("targets in the snapshot do not fit {}", library.rig_text());
             return differs("modifiers", text);
         }
+        if !self.state.poses_fit(pool.rig().skeleton()) {
+            let text = format!("poses in the snapshot do not fit {}", library.rig_text());
+            return differs("poses", text);
+        }
         let parents = pool.rig().skeleton().parents();
         if !self.state.overrides().fit(parents) {
             let text = format!("overrides in the snapshot do not fit {}", library.rig_text());

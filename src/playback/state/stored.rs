@@ -1,14 +1,15 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
-use crate::evaluate::{Gaze, LocalOverride, MAX_FEET};
-use crate::math::Affine3x4;
+use crate::evaluate::{Gaze, LocalOverride, MAX_FEET, POSE_ROWS};
+use crate::math::{Affine3x4, Row};
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
 use crate::playback::clock::Clock;
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{MAX_INSTANCES, RETIRED};
-use crate::playback::inputs::{Input, Inputs};
+use crate::playback::inputs::{Input, Inputs, POSE};
+use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Space as TargetSpace, Target};
 use crate::playback::options::MAX_SPEED;
 use crate::playback::overrides::Overrides;
@@ -16,7 +17,7 @@ use crate::playback::root_motion::narrow;
 use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::snapshot::identity::PoolIdentity;
 use crate::playback::snapshot::layer::{self, Context};
-use crate::skeleton::limits::{MAX_WORLD, is_world};
+use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_WORLD, is_world};
 use glam::{DAffine3, Quat, Vec2, Vec3};
 
 /// Bytes per layer of an index without an instance: memory is reserved for its layers all the same.
@@ -63,10 +64,13 @@ impl State {
                 w.f32(o.weight);
                 write_rows(w, &o.local);
             }
+            // There are at most 64 inputs, the last of which may be a pose.
             let inputs = self.inputs.all(index);
-            // There are at most 64 modifiers, of at most 8 feet.
+            let (inputs, pose) = inputs.split_at(inputs.partition_point(|i| i.modifier < POSE));
+            // There are at most 63 modifiers, of at most 8 feet.
             w.u16(inputs.len() as u16);
             inputs.iter().for_each(|input| write_input(w, input));
+            write_pose(w, pose.first().map(|input| (&input.weight, self.inputs.pose(index))));
             for at in index * layers..(index + 1) * layers {
                 layer::write(w, &self.entries.stored(at), self.clock);
             }
@@ -96,8 +100,11 @@ pub(in crate::playback) fn read(
     let count = r.count("instances", least, MAX_INSTANCES)?;
     state.reserve_exact(count, layers);
     let mut scheduled = Vec::with_capacity(count);
+    // The same for all instances of a rig; 0 before the first.
+    let mut pose_rows = 0;
     for index in 0..count {
-        let is_scheduled = read_one(r, (identity, spaces, modifiers), &mut state, index)?;
+        let state = (&mut state, &mut pose_rows);
+        let is_scheduled = read_one(r, (identity, spaces, modifiers), state, index)?;
         scheduled.push(is_scheduled);
     }
     let free = r.count("free indices", 4, MAX_INSTANCES)?;
@@ -122,7 +129,7 @@ pub(in crate::playback) fn read(
 fn read_one(
     r: &mut Reader<'_>,
     (identity, spaces, modifiers): (&PoolIdentity, &Arena<Space>, &Arena<u64>),
-    state: &mut State,
+    (state, pose_rows): (&mut State, &mut usize),
     index: usize,
 ) -> Result<bool, PlaybackError> {
     let layers = identity.layers.len();
@@ -157,6 +164,7 @@ fn read_one(
     }
     read_overrides(r, &mut state.overrides, index as u32)?;
     read_inputs(r, &mut state.inputs, (index, modifiers))?;
+    read_pose(r, &mut state.inputs, index, pose_rows)?;
     for (number, &layer) in identity.layers.iter().enumerate() {
         let context = Context {
             clips: &identity.clips,
@@ -169,6 +177,47 @@ fn read_one(
         state.entries.restore(index * layers + number, &stored);
     }
     Ok(scheduled)
+}
+
+fn write_pose(w: &mut Writer, pose: Option<(&LinearFade, &[Row])>) {
+    let Some((weight, rows)) = pose else {
+        return w.u16(0);
+    };
+    // Lanes are fewer than 2^20.
+    w.u16((rows.len() / POSE_ROWS) as u16);
+    w.flags([weight.running()]);
+    layer::write_fade(w, weight);
+    rows.iter().flat_map(|row| row.0).for_each(|v| w.f32(v));
+}
+
+/// Reads the pose of an instance, if it has one.
+fn read_pose(
+    r: &mut Reader<'_>,
+    inputs: &mut Inputs,
+    instance: usize,
+    size: &mut usize,
+) -> Result<(), PlaybackError> {
+    let rows = usize::from(r.u16("groups of a pose")?) * POSE_ROWS;
+    if rows == 0 {
+        return Ok(());
+    }
+    let one_size = *size == 0 || *size == rows;
+    r.needs(one_size, "poses of one rig have different sizes")?;
+    *size = rows;
+    let [runs] = r.flags("flags of a pose")?;
+    let weight = layer::read_fade(r, runs, "weight of a pose", (0.0, 1.0))?;
+    let most = f64::from(MAX_OVERRIDE_LENGTH);
+    let mut pose = Vec::new();
+    for _ in 0..rows {
+        let mut row = Row::default();
+        for v in &mut row.0 {
+            *v = r.f32("pose", -most, most)?;
+        }
+        pose.push(row);
+    }
+    inputs.set_pose(instance, &pose);
+    inputs.set_weight(instance, POSE, weight);
+    Ok(())
 }
 
 fn write_input(w: &mut Writer, input: &Input) {

@@ -12,6 +12,7 @@ pub mod feet;
 pub mod file;
 pub mod ik;
 pub mod math;
+pub mod pose;
 pub mod scene;
 
 pub use blend::{Action, Additive, Layer, Missing, Reference};

@@ -5,7 +5,7 @@ use super::churn::Churn;
 use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
-use super::posed::{Aimed, AllPoses, Standing};
+use super::posed::{Aimed, AllPoses, GivenPoses, Hooks, Standing};
 use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
@@ -41,6 +41,10 @@ pub enum Kind {
     Feet,
     /// C1, and the model matrices of all joints.
     AllPoses,
+    /// C1 with a hook that turns five joints of everyone.
+    Hook,
+    /// C1 with a whole pose for everyone at weight 0.5, set in each frame.
+    SetPoses,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -89,6 +93,8 @@ impl Case {
             Kind::LookAt => "look-at over neck and head".into(),
             Kind::Feet => "feet".into(),
             Kind::AllPoses => "model_poses of all joints".into(),
+            Kind::Hook => "hook".into(),
+            Kind::SetPoses => "set_poses".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -104,9 +110,12 @@ impl Case {
                 times.evaluate + times.update
             }
             Kind::AllPoses => times.advance + times.evaluate + times.update,
-            Kind::Overrides | Kind::OverrideBatch | Kind::Legs | Kind::LookAt | Kind::Feet => {
-                times.requests + times.advance + times.evaluate
-            }
+            Kind::Overrides
+            | Kind::OverrideBatch
+            | Kind::Legs
+            | Kind::LookAt
+            | Kind::Feet
+            | Kind::SetPoses => times.requests + times.advance + times.evaluate,
             _ => times.advance + times.evaluate,
         }
     }
@@ -121,6 +130,7 @@ impl Case {
                 | Kind::Legs
                 | Kind::LookAt
                 | Kind::Feet
+                | Kind::SetPoses
         )
     }
 
@@ -156,6 +166,8 @@ impl Case {
             Kind::LookAt => Box::new(Aimed::look(c1(models)?)?),
             Kind::Feet => Box::new(Standing::new(c1(models)?)?),
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
+            Kind::Hook => Box::new(Hooks::new(c1(models)?)?),
+            Kind::SetPoses => Box::new(GivenPoses::new(c1(models)?)?),
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)

@@ -1,10 +1,14 @@
-//! Characters whose poses the host changes or reads: legs on targets, looks at targets, all joints of everyone.
+//! Characters whose poses the host changes or reads: legs and looks on targets, feet on the ground, all joints of
+//! everyone, a hook, whole poses.
 
 use super::crowds::{Playing, joint_of};
 use super::scene::{Around, LiveError};
 use glam::{Vec3, Vec3A};
-use phalanx::crowd::{Aim, Feet, Ground, ModifierId, PoseStage, Target, TwoBoneIk};
+use phalanx::crowd::{
+    Aim, Feet, Ground, Hook, ModifierId, PoseSpace, PoseStage, Target, TwoBoneIk,
+};
 use phalanx::math::Affine3x4;
+use phalanx::skeleton::Trs;
 use std::hint::black_box;
 
 /// A crowd whose modifiers follow targets, set in each frame by a call per modifier.
@@ -198,6 +202,106 @@ impl Around for AllPoses {
             crowd.model_poses(first.rig(), joints, instances, PoseStage::After, models)?;
         }
         black_box(&self.models);
+        Ok(())
+    }
+}
+
+/// A crowd with a hook that turns five joints of every character.
+#[derive(Debug)]
+pub struct Hooks {
+    playing: Playing,
+    joints: [usize; 5],
+}
+
+impl Hooks {
+    /// Flags every character.
+    ///
+    /// # Errors
+    /// If a rig refuses the hook.
+    pub fn new(mut playing: Playing) -> Result<Self, LiveError> {
+        let mut joints = [0; 5];
+        if let Some(rig) = playing.instances.first().map(|first| first.rig()) {
+            let count = playing.crowd.rig(rig)?.skeleton().len();
+            joints = [1, 2, 3, 4, 5].map(|n| (n * count / 6).min(count.saturating_sub(1)));
+            let listed = Some(joints.to_vec());
+            let hook = playing.crowd.add_modifier(rig, Hook { joints: listed, reach: 0.0 })?;
+            let targets = [Target::default()];
+            playing.crowd.set_targets(hook, &playing.instances, &targets, &[1.0])?;
+        }
+        Ok(Self { playing, joints })
+    }
+}
+
+impl Around for Hooks {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
+    }
+
+    fn evaluate(&mut self) {
+        let Self { playing: Playing { crowd, buffer, .. }, joints } = self;
+        let turn = glam::Quat::from_rotation_x(0.1);
+        crowd.evaluate_with(buffer, &|_, pose, _| {
+            for &joint in &*joints {
+                if let Some(local) = pose.local(joint) {
+                    let turned = Trs { rotation: local.rotation * turn, ..local };
+                    let _ = black_box(pose.set_local(joint, turned));
+                }
+            }
+        });
+    }
+}
+
+/// A crowd of which every character is given a whole pose at weight 0.5, another one in each frame.
+#[derive(Debug)]
+pub struct GivenPoses {
+    playing: Playing,
+    /// Poses of one character more than there are.
+    poses: Vec<Trs>,
+    joints: usize,
+    frame: usize,
+}
+
+impl GivenPoses {
+    /// Makes the poses.
+    ///
+    /// # Errors
+    /// If a character is unknown.
+    pub fn new(playing: Playing) -> Result<Self, LiveError> {
+        let (mut poses, mut joints) = (Vec::new(), 0);
+        if let Some(first) = playing.instances.first() {
+            let skeleton = playing.crowd.rig(first.rig())?.skeleton();
+            joints = skeleton.len();
+            for n in 0..=playing.instances.len() {
+                let turn = glam::Quat::from_rotation_z(0.01 * (n % TURNS) as f32);
+                let turned = |rest: Trs| Trs { rotation: rest.rotation * turn, ..rest };
+                poses.extend((0..joints).map(|joint| turned(skeleton.rest(joint))));
+            }
+        }
+        Ok(Self { playing, poses, joints, frame: 0 })
+    }
+}
+
+impl Around for GivenPoses {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
+    }
+
+    fn requests(&mut self) -> Result<(), LiveError> {
+        let Self { playing: Playing { crowd, instances, .. }, poses, joints, frame } = self;
+        if let Some(first) = instances.first() {
+            let from = *frame % 2 * *joints;
+            let poses = &poses[from..][..instances.len() * *joints];
+            crowd.set_poses(first.rig(), instances, poses, PoseSpace::Local, &[0.5])?;
+        }
+        *frame += 1;
         Ok(())
     }
 }

@@ -79,18 +79,20 @@ impl Tiering {
             return;
         }
         let detail = pool.detail_of(at, tier);
+        let t = &tiers.tiers[usize::from(tier)];
+        // A hook is called once in a frame, for the present.
+        let palettes = 1 + u8::from(t.interpolate && t.rate > 1 && !pool.is_hooked(at));
         let own = old != NONE && old & SHARED_CELL == 0;
         // Another instance may have had the index.
         let new = pool.changes().of(at).has(What::NEW);
-        if own && !new && before == tier && banks.of_cell(old).0.kind().detail == detail {
+        let same = |kind: &BankKind| (kind.detail, kind.palettes) == (detail, palettes);
+        if own && !new && before == tier && same(banks.of_cell(old).0.kind()) {
             // A call has changed it.
             let (bank, place) = split(old);
             banks.all_mut()[bank].mark_changed(place);
             return;
         }
         release(banks, tiers, old);
-        let t = &tiers.tiers[usize::from(tier)];
-        let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let mut kind = kind(palettes, tier, detail);
         kind.turn = banks.turn_of(kind, t.rate);
         let cell = banks.take(kind, t.rate, index, frame);

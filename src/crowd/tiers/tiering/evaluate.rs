@@ -12,9 +12,10 @@ use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
 use crate::crowd::tiers::tier::MAX_TIERS;
 use crate::crowd::tiers::work::{Selected, Work};
 use crate::evaluate::{
-    ActionInput, Instance, Instances, LayerInput, PaletteScratch, Scratch, Stage, TakenJoints,
-    Target,
+    ActionInput, Instance, Instances, LayerInput, Modify, PaletteScratch, Scratch, Stage,
+    TakenJoints, Target,
 };
+use crate::playback::hook::{Calls, HookFn, Hooked};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
@@ -27,6 +28,8 @@ pub(crate) struct BankTask<'a> {
     plan: &'a Plan,
     /// True if watched joints are taken of the palettes.
     joints: bool,
+    /// The calls of the host's hook.
+    calls: Option<Calls<'a>>,
 }
 
 /// A range of the work of a frame, with the banks that it writes. Its memory begins at `row`.
@@ -71,8 +74,9 @@ impl Tiering {
         pools: &[Option<Pool>],
         scratches: &mut [WorkerScratch],
         memory: impl PaletteMemory,
+        hook: Option<&HookFn<'_>>,
     ) {
-        let (task, share) = self.share(pools, true);
+        let (task, share) = self.share(pools, true, hook);
         match scratches {
             _ if share.work.is_empty() => {}
             [scratch] => task.fill(share, scratch, memory),
@@ -87,11 +91,14 @@ impl Tiering {
         &'a mut self,
         pools: &'a [Option<Pool>],
         joints: bool,
+        hook: Option<&'a HookFn<'a>>,
     ) -> (BankTask<'a>, BankShare<'a>) {
         if self.plan.on {
             self.plan.progress.clear_times();
         }
-        let task = BankTask { pools, ranked: &self.pools, plan: &self.plan, joints };
+        let frame = self.plan.clock.frame();
+        let calls = hook.map(|hook| Calls { hook, frame });
+        let task = BankTask { pools, ranked: &self.pools, plan: &self.plan, joints, calls };
         let share = BankShare { work: self.selection.work(), banks: self.banks.as_slice(), row: 0 };
         (task, share)
     }
@@ -160,7 +167,7 @@ impl Kernel for Palettes<'_, '_, '_> {
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
         let Self { task, mut share, run, joints, order, arranged, streaming, mut target } = self;
-        let BankTask { pools, ranked, plan, joints: takes, .. } = *task;
+        let BankTask { pools, ranked, plan, joints: takes, calls, .. } = *task;
         let Selected { watched, sorts: some_sort, store, .. } = plan.selected;
         let how = plan.how;
         let mut rest = match some_sort {
@@ -209,6 +216,8 @@ impl Kernel for Palettes<'_, '_, '_> {
             let watching =
                 takes && watched && own && kind.detail == 0 && !pool.watched().is_empty();
             let rows = kind.rows as usize;
+            let hooked = calls.map(|calls| Hooked { pool, calls });
+            let by: &dyn Modify = hooked.as_ref().map_or(pool, |hooked| hooked);
             for (i, item) in items.iter().enumerate() {
                 if let Some(ahead) = &ahead {
                     ahead.look_ahead(i, all);
@@ -227,7 +236,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                     continue;
                 };
                 let index = item.owner as usize;
-                let stage = if own { pool.stage(index) } else { Stage::default() };
+                let stage = if own { pool.stage_by(index, by) } else { Stage::default() };
                 let watches = watching && item.is_now() && pool.watched().watches(index);
                 let (staged, hints) = (!stage.is_empty(), hints.get_mut(item.hint as usize..));
                 Instance {

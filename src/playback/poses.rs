@@ -1,0 +1,294 @@
+//! Poses that hosts give whole, such as the result of a ragdoll: how they are converted and stored.
+
+use crate::evaluate::POSE_ROWS;
+use crate::math::{LANES, Row};
+use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
+use crate::skeleton::{NO_JOINT, Skeleton, Trs};
+use crate::words::shorten;
+use glam::{DAffine3, DQuat, Vec3};
+
+use super::error::PlaybackError;
+
+/// The space of the transforms of a pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoseSpace {
+    /// Relative to the parent joint.
+    Local,
+    /// Model space of the instance.
+    Model,
+    /// World space, by the instance's world transform at the time of the call.
+    World,
+}
+
+/// The largest product, down a chain of joints, of the scales of a pose over those of the rest pose. Each joint counts
+/// with at least 1, and a scale of the rest pose with at least 1.
+const MAX_POSE_SCALE: f64 = 100.0;
+
+/// The shortest rotation that has a direction.
+const LEAST_ROTATION: f32 = 1e-6;
+
+/// A pose as a host gives it.
+#[derive(Clone, Copy)]
+pub(crate) struct HostPose<'a> {
+    pub skeleton: &'a Skeleton,
+    /// A transform for every joint.
+    pub joints: &'a [Trs],
+    pub space: PoseSpace,
+    /// The inverse of the instance's world transform, for poses in world space.
+    pub to_model: DAffine3,
+}
+
+impl HostPose<'_> {
+    /// Writes the local transforms by lane: for every 16 lanes their translations, rotations of length 1, and scales.
+    /// Lanes without a joint are not written.
+    ///
+    /// # Errors
+    /// If a number is not finite or beyond its limit; the rows have any contents then.
+    pub fn write(&self, rows: &mut [Row]) -> Result<(), PlaybackError> {
+        let Self { skeleton, joints, .. } = *self;
+        let parents = skeleton.parents();
+        let mut product = 1.0f32;
+        let lanes = rows.chunks_exact_mut(POSE_ROWS).zip(skeleton.joint_of().chunks(LANES));
+        for (rows, of_lane) in lanes {
+            for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
+                let joint = usize::from(joint);
+                let given = &joints[joint];
+                let local = match self.space {
+                    PoseSpace::Local => *given,
+                    _ => match joints.get(usize::from(parents[joint])) {
+                        Some(parent) => relative(parent, given),
+                        None => self.root(given),
+                    },
+                };
+                let (t, s) = (local.translation.abs(), local.scale.abs());
+                let square = given.rotation.length_squared();
+                // False for NaN, too.
+                let within = t.cmple(Vec3::splat(MAX_OVERRIDE_LENGTH)).all()
+                    & s.cmple(Vec3::splat(f32::MAX)).all()
+                    & (LEAST_ROTATION * LEAST_ROTATION..=f32::MAX).contains(&square);
+                if !within {
+                    return Err(self.refused(joint, &local));
+                }
+                if s.max_element() > 1.0 {
+                    product *= self.wider(joint, s.max_element());
+                }
+                for (row, value) in rows.iter_mut().zip(local.to_array()) {
+                    row.0[lane] = value;
+                }
+            }
+            normalize(rows);
+        }
+        // Chains are walked only if the product over all joints can exceed the limit.
+        match f64::from(product) <= MAX_POSE_SCALE {
+            true => Ok(()),
+            false => self.check_scales(rows),
+        }
+    }
+
+    /// The transform in model space of a root.
+    fn root(&self, given: &Trs) -> Trs {
+        if self.space != PoseSpace::World {
+            return *given;
+        }
+        let (t, r, s) = (given.translation, given.rotation.as_dquat().normalize(), given.scale);
+        let given = DAffine3::from_scale_rotation_translation(s.as_dvec3(), r, t.as_dvec3());
+        narrow(self.to_model * given)
+    }
+
+    /// The largest number of a joint's scale over that of the rest pose, each counted with at least 1.
+    fn wider(&self, joint: usize, scale: f32) -> f32 {
+        (scale / self.skeleton.rest(joint).scale.abs().max_element().max(1.0)).max(1.0)
+    }
+
+    #[cold]
+    fn check_scales(&self, rows: &[Row]) -> Result<(), PlaybackError> {
+        let Self { skeleton, .. } = self;
+        let factor = |joint: usize| {
+            let lane = usize::from(skeleton.lane_of()[joint]);
+            let scale = &rows[lane / LANES * POSE_ROWS + 7..][..3];
+            let scale = scale.iter().map(|row| row.0[lane % LANES].abs()).fold(0.0, f32::max);
+            f64::from(self.wider(joint, scale))
+        };
+        let most = check_chain(skeleton.parents(), MAX_POSE_SCALE, factor);
+        most.map(|_| ()).map_err(|(joint, value)| {
+            let what = "with those of the joints above it, its scale over that of the rest pose";
+            self.error(joint, what, value, MAX_POSE_SCALE)
+        })
+    }
+
+    /// The error for a joint that has these local numbers.
+    #[cold]
+    fn refused(&self, joint: usize, local: &Trs) -> PlaybackError {
+        // In other spaces numbers of a parent show in the joints below it.
+        let finite = |joint: &Trs| joint.to_array().iter().all(|v| v.is_finite());
+        let whole = |joint: &Trs| finite(joint) && joint.rotation.length() >= LEAST_ROTATION;
+        let own = self.joints.iter().position(|joint| !whole(joint));
+        let (joint, local) = own.map_or((joint, local), |own| (own, &self.joints[own]));
+        let far = |v: Vec3| {
+            let all = v.to_array();
+            let nan = all.iter().find(|v| v.is_nan());
+            f64::from(*nan.unwrap_or(&v.abs().max_element()))
+        };
+        let length = f64::from(MAX_OVERRIDE_LENGTH);
+        let rotation = f64::from(self.joints[joint].rotation.length());
+        if rotation.is_nan() || rotation < f64::from(LEAST_ROTATION) || rotation.is_infinite() {
+            let least = f64::from(LEAST_ROTATION);
+            let PlaybackError::Pose { joint, name, .. } = self.error(joint, "", 0.0, 0.0) else {
+                unreachable!("errors of poses are of this kind")
+            };
+            let what = format!("its rotation has the length {rotation:e}, the least is {least:e}");
+            return PlaybackError::Pose { joint, name, what };
+        }
+        let moved = far(local.translation);
+        match moved <= length {
+            true => self.error(joint, "its scale", far(local.scale), f32::MAX.into()),
+            false => self.error(joint, "its translation", moved, length),
+        }
+    }
+
+    fn error(&self, joint: usize, what: &str, value: f64, limit: f64) -> PlaybackError {
+        PlaybackError::Pose {
+            joint,
+            name: shorten(&self.skeleton.names()[joint]),
+            what: format!("{what} is {value:e}, beyond the limit of {limit:e}"),
+        }
+    }
+}
+
+/// Makes the rotations of 16 lanes unit length.
+fn normalize(rows: &mut [Row]) {
+    if let [_, _, _, x, y, z, w, ..] = rows {
+        for lane in 0..LANES {
+            let all = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
+            let inverse = 1.0 / all.iter().map(|v| v * v).sum::<f32>().sqrt();
+            [x.0[lane], y.0[lane], z.0[lane], w.0[lane]] = all.map(|v| v * inverse);
+        }
+    }
+}
+
+/// A transform relative to another one of the same space.
+fn relative(parent: &Trs, child: &Trs) -> Trs {
+    let scale = parent.scale;
+    if scale.x != scale.y || scale.y != scale.z {
+        return relative_wide(parent, child);
+    }
+    let inverse = parent.rotation.normalize().conjugate();
+    // The difference first: far from the origin products are rounded more.
+    let translation = inverse * (child.translation - parent.translation) / scale.x;
+    Trs { translation, rotation: inverse * child.rotation, scale: child.scale / scale.x }
+}
+
+/// [`relative`] to an uneven scale, which leaves shear; that is dropped.
+fn relative_wide(parent: &Trs, child: &Trs) -> Trs {
+    let inverse = parent.rotation.as_dquat().normalize().conjugate();
+    let away = inverse * (child.translation.as_dvec3() - parent.translation.as_dvec3());
+    let turn: DQuat = inverse * child.rotation.as_dquat().normalize();
+    let child = DAffine3::from_scale_rotation_translation(child.scale.as_dvec3(), turn, away);
+    narrow(DAffine3::from_scale(1.0 / parent.scale.as_dvec3()) * child)
+}
+
+/// Translation, rotation and scale of a transform.
+fn narrow(m: DAffine3) -> Trs {
+    let (scale, rotation, translation) = m.to_scale_rotation_translation();
+    Trs { translation: translation.as_vec3(), rotation: rotation.as_quat(), scale: scale.as_vec3() }
+}
+
+/// The stored poses of a pool's instances, by lane.
+///
+/// ```text
+/// slots   | instance 0: its slot | instance 1 | …    up to the last instance that had a pose
+/// rows    | slot 0: for every 16 lanes 3 rows of translations, 4 of rotations, 3 of scales | slot 1 | …
+/// ```
+///
+/// A register of any width takes its lanes of each row. Slots that are free are used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Poses {
+    slots: Vec<u32>,
+    rows: Vec<Row>,
+    /// Rows of a slot, the same for all instances of a rig.
+    size: usize,
+    free: Vec<u32>,
+}
+
+const NO_SLOT: u32 = u32::MAX;
+
+impl Poses {
+    /// The pose of an instance; empty if it has none.
+    #[inline]
+    pub fn of(&self, instance: usize) -> &[Row] {
+        let slot = self.slots.get(instance).copied().unwrap_or(NO_SLOT) as usize;
+        let rows = slot.checked_mul(self.size).and_then(|first| self.rows.get(first..));
+        rows.and_then(|rows| rows.get(..self.size)).unwrap_or_default()
+    }
+
+    /// The number of instances up to the last one that had a pose.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Stores a pose of as many rows as all others have.
+    pub fn set(&mut self, instance: usize, pose: &[Row]) {
+        if self.rows.is_empty() {
+            self.size = pose.len();
+        }
+        if self.slots.len() <= instance {
+            self.slots.resize(instance + 1, NO_SLOT);
+        }
+        if self.slots[instance] == NO_SLOT {
+            self.slots[instance] = self.free.pop().unwrap_or_else(|| {
+                let slot = self.rows.len() / self.size.max(1);
+                self.rows.resize(self.rows.len() + self.size, Row::default());
+                // A rig has at most 2^20 instances.
+                slot as u32
+            });
+        }
+        let first = self.slots[instance] as usize * self.size;
+        self.rows[first..first + self.size].copy_from_slice(pose);
+    }
+
+    /// Removes the pose of an instance. Returns false if there was none.
+    pub fn clear(&mut self, instance: usize) -> bool {
+        let slot = self.slots.get_mut(instance).map(|slot| std::mem::replace(slot, NO_SLOT));
+        let had = slot.filter(|&slot| slot != NO_SLOT);
+        self.free.extend(had);
+        had.is_some()
+    }
+}
+
+/// The rows of a pose of a skeleton, of which lanes without a joint have the identity.
+pub(crate) fn blank(skeleton: &Skeleton) -> impl Iterator<Item = Row> {
+    let blocks = skeleton.joint_of().len().div_ceil(LANES);
+    (0..blocks).flat_map(|_| Trs::IDENTITY.to_array().map(Row::splat))
+}
+
+/// Whether a stored pose is one of a skeleton: its numbers are within the limits.
+pub(crate) fn fits(pose: &[Row], skeleton: &Skeleton) -> bool {
+    let lane = |joint: usize| usize::from(skeleton.lane_of()[joint]);
+    if pose.len() != skeleton.joint_of().len().div_ceil(LANES) * POSE_ROWS {
+        return false;
+    }
+    let joints: Vec<Trs> = (0..skeleton.len())
+        .map(|joint| {
+            let rows = &pose[lane(joint) / LANES * POSE_ROWS..][..POSE_ROWS];
+            let [tx, ty, tz, x, y, z, w, sx, sy, sz] =
+                std::array::from_fn(|row| rows[row].0[lane(joint) % LANES]);
+            Trs {
+                translation: Vec3::new(tx, ty, tz),
+                rotation: glam::Quat::from_xyzw(x, y, z, w),
+                scale: Vec3::new(sx, sy, sz),
+            }
+        })
+        .collect();
+    let mut rows: Vec<Row> = blank(skeleton).collect();
+    let of_length_1 = |joint: &Trs| (joint.rotation.length_squared() - 1.0).abs() < 1e-3;
+    let to_model = DAffine3::IDENTITY;
+    let given = HostPose { skeleton, joints: &joints, space: PoseSpace::Local, to_model };
+    let padding = skeleton.joint_of().iter().enumerate().filter(|l| *l.1 == NO_JOINT);
+    let identity = |lane: usize| {
+        let rows = &pose[lane / LANES * POSE_ROWS..][..POSE_ROWS];
+        rows.iter().zip(Trs::IDENTITY.to_array()).all(|(row, v)| row.0[lane % LANES] == v)
+    };
+    joints.iter().all(of_length_1)
+        && padding.map(|l| l.0).all(identity)
+        && given.write(&mut rows).is_ok()
+}
