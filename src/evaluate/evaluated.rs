@@ -228,7 +228,7 @@ impl Kernel for Models<'_> {
     fn run<S: Lanes>(self, simd: S) {
         let Evaluated { sources, scratch, rows, .. } = self.e;
         for (&joint, out) in self.joints.iter().zip(self.out) {
-            *out = scratch.model(simd, sources, joint, rows);
+            scratch.model(simd, sources, (joint, rows), out);
         }
     }
 }

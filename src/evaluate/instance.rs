@@ -305,38 +305,36 @@ fn touched(
 }
 
 impl Scratch {
-    /// A joint's model matrix after a run that wrote `rows`: its palette row times the bind matrix. A joint without such
-    /// a row takes its anchor's model matrix times the constant product from there.
+    /// Writes a joint's model matrix after a run that wrote `rows`: its palette row times the bind matrix. A joint without
+    /// such a row takes its anchor's model matrix times the constant product from there. In place: a matrix that is
+    /// stored and copied costs more than the product.
     #[inline(always)]
     pub fn model<S: Lanes>(
         &self,
         simd: S,
         sources: &Sources<'_>,
-        joint: usize,
-        rows: &[Affine3x4],
-    ) -> Affine3x4 {
-        let mut out = Affine3x4::IDENTITY;
-        let (left, right): (Affine3x4, &Affine3x4) = match &sources.program.slots[joint] {
-            Some((row, bind)) => (rows[*row as usize], bind),
-            None => {
-                let (topology, mut fold) =
-                    sources.program.topology(sources.rig, self.last.topology);
-                let clip = self.played_alone(sources);
-                if let Some(own) = clip.and_then(|c| c.alone.as_ref()) {
-                    fold = &own.fold;
-                }
-                let at = topology.unslotted.binary_search(&(joint as u16));
-                let Ok(product) = at.map(|at| &fold.products[at]) else {
-                    return out;
-                };
-                let anchor = &self.models[usize::from(topology.anchor[joint])].0;
-                let mut left = Affine3x4::IDENTITY;
-                left.rows.as_flattened_mut().copy_from_slice(&anchor[..12]);
-                (left, product)
-            }
+        (joint, rows): (usize, &[Affine3x4]),
+        out: &mut Affine3x4,
+    ) {
+        if let Some((row, bind)) = &sources.program.slots[joint] {
+            let [x, y, z] = &bind.rows;
+            return multiply(simd, &rows[*row as usize], [x, y, z], out);
+        }
+        let (topology, mut fold) = sources.program.topology(sources.rig, self.last.topology);
+        let clip = self.played_alone(sources);
+        if let Some(own) = clip.and_then(|c| c.alone.as_ref()) {
+            fold = &own.fold;
+        }
+        let at = topology.unslotted.binary_search(&(joint as u16));
+        let Ok(product) = at.map(|at| &fold.products[at]) else {
+            *out = Affine3x4::IDENTITY;
+            return;
         };
-        multiply(simd, &left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
-        out
+        let anchor = &self.models[usize::from(topology.anchor[joint])].0;
+        let mut left = Affine3x4::IDENTITY;
+        left.rows.as_flattened_mut().copy_from_slice(&anchor[..12]);
+        let [x, y, z] = &product.rows;
+        multiply(simd, &left, [x, y, z], out);
     }
 
     /// The clip that played alone in the last run.

@@ -249,10 +249,13 @@ impl HookClock {
         let Some(seen) = self.seen.get(index) else {
             return 0.0;
         };
-        if seen.frame.swap(frame.into(), Ordering::Relaxed) == u64::from(frame) {
+        // One worker evaluates an instance.
+        if seen.frame.load(Ordering::Relaxed) == u64::from(frame) {
             return f64::from_bits(seen.told.load(Ordering::Relaxed));
         }
-        let at = f64::from_bits(seen.at.swap(self.now.to_bits(), Ordering::Relaxed));
+        seen.frame.store(frame.into(), Ordering::Relaxed);
+        let at = f64::from_bits(seen.at.load(Ordering::Relaxed));
+        seen.at.store(self.now.to_bits(), Ordering::Relaxed);
         let seconds = if at.is_nan() { 0.0 } else { self.now - at };
         seen.told.store(seconds.to_bits(), Ordering::Relaxed);
         seconds

@@ -2,6 +2,7 @@
 
 use crate::evaluate::POSE_ROWS;
 use crate::math::{LANES, Row};
+use crate::simd::each;
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use crate::words::shorten;
@@ -45,44 +46,66 @@ impl HostPose<'_> {
     /// # Errors
     /// If a number is not finite or beyond its limit; the rows have any contents then.
     pub fn write(&self, rows: &mut [Row]) -> Result<(), PlaybackError> {
-        let Self { skeleton, joints, .. } = *self;
-        let parents = skeleton.parents();
+        let Self { skeleton, .. } = *self;
         let mut product = 1.0f32;
         let lanes = rows.chunks_exact_mut(POSE_ROWS).zip(skeleton.joint_of().chunks(LANES));
         for (rows, of_lane) in lanes {
-            for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
-                let joint = usize::from(joint);
-                let given = &joints[joint];
-                let local = match self.space {
-                    PoseSpace::Local => *given,
-                    _ => match joints.get(usize::from(parents[joint])) {
-                        Some(parent) => relative(parent, given),
-                        None => self.root(given),
-                    },
-                };
-                let (t, s) = (local.translation.abs(), local.scale.abs());
-                let square = given.rotation.length_squared();
-                // False for NaN, too.
-                let within = t.cmple(Vec3::splat(MAX_OVERRIDE_LENGTH)).all()
-                    & s.cmple(Vec3::splat(f32::MAX)).all()
-                    & (LEAST_ROTATION * LEAST_ROTATION..=f32::MAX).contains(&square);
-                if !within {
-                    return Err(self.refused(joint, &local));
+            let Some(rows) = rows.first_chunk_mut::<POSE_ROWS>() else { continue };
+            for (lane, &joint) in of_lane.iter().enumerate() {
+                if joint == NO_JOINT {
+                    continue;
                 }
-                if s.max_element() > 1.0 {
-                    product *= self.wider(joint, s.max_element());
-                }
-                for (row, value) in rows.iter_mut().zip(local.to_array()) {
-                    row.0[lane] = value;
+                let values = self.local(joint.into()).to_array();
+                for row in 0..POSE_ROWS {
+                    rows[row].0[lane] = values[row];
                 }
             }
-            normalize(rows);
+            let Checked { within, widest } = check(rows);
+            if !within {
+                return Err(self.refuse(of_lane));
+            }
+            if widest > 1.0 {
+                let scale =
+                    |lane: usize| rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
+                for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
+                    product *= self.wider(joint.into(), scale(lane));
+                }
+            }
         }
         // Chains are walked only if the product over all joints can exceed the limit.
         match f64::from(product) <= MAX_POSE_SCALE {
             true => Ok(()),
             false => self.check_scales(rows),
         }
+    }
+
+    /// The local transform of a joint. Its rotation has the length that was given.
+    #[inline]
+    fn local(&self, joint: usize) -> Trs {
+        let given = &self.joints[joint];
+        match self.space {
+            PoseSpace::Local => *given,
+            _ => match self.joints.get(usize::from(self.skeleton.parents()[joint])) {
+                Some(parent) => relative(parent, given),
+                None => self.root(given),
+            },
+        }
+    }
+
+    /// The error for the first of some joints whose numbers are not within the limits.
+    #[cold]
+    fn refuse(&self, joints: &[u16]) -> PlaybackError {
+        let within = |&joint: &usize| {
+            let mut one = Trs::IDENTITY.to_array().map(Row::splat);
+            for (row, value) in one.iter_mut().zip(self.local(joint).to_array()) {
+                row.0[0] = value;
+            }
+            check(&mut one).within
+        };
+        let joints = joints.iter().filter(|joint| **joint != NO_JOINT).map(|&joint| joint.into());
+        let first = joints.clone().find(|joint| !within(joint)).or(joints.clone().next());
+        let joint = first.unwrap_or_default();
+        self.refused(joint, &self.local(joint))
     }
 
     /// The transform in model space of a root.
@@ -155,15 +178,32 @@ impl HostPose<'_> {
     }
 }
 
-/// Makes the rotations of 16 lanes unit length.
-fn normalize(rows: &mut [Row]) {
-    if let [_, _, _, x, y, z, w, ..] = rows {
-        for lane in 0..LANES {
-            let all = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
-            let inverse = 1.0 / all.iter().map(|v| v * v).sum::<f32>().sqrt();
-            [x.0[lane], y.0[lane], z.0[lane], w.0[lane]] = all.map(|v| v * inverse);
+/// What [`check`] finds.
+struct Checked {
+    /// Whether all numbers are within their limits.
+    within: bool,
+    /// The largest scale.
+    widest: f32,
+}
+
+/// Checks the transforms of 16 lanes, and makes their rotations unit length.
+fn check(rows: &mut [Row; POSE_ROWS]) -> Checked {
+    let (mut within, mut widest) = (true, 0.0f32);
+    for lane in 0..LANES {
+        let [tx, ty, tz, x, y, z, w, sx, sy, sz] = each!(0.0; POSE_ROWS; r => rows[r].0[lane]);
+        let square = x * x + y * y + z * z + w * w;
+        let far = |v: f32| v.abs() <= MAX_OVERRIDE_LENGTH;
+        let (least, most) = (LEAST_ROTATION * LEAST_ROTATION, f32::MAX);
+        // Comparisons with NaN are false.
+        within &= far(tx) & far(ty) & far(tz) & (square >= least) & (square <= most);
+        within &= (sx.abs() <= most) & (sy.abs() <= most) & (sz.abs() <= most);
+        widest = widest.max(sx.abs()).max(sy.abs()).max(sz.abs());
+        let inverse = 1.0 / square.sqrt();
+        for (row, v) in [(3, x), (4, y), (5, z), (6, w)] {
+            rows[row].0[lane] = v * inverse;
         }
     }
+    Checked { within, widest }
 }
 
 /// A transform relative to another one of the same space.

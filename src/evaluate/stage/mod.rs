@@ -150,13 +150,15 @@ impl PoseMut<'_> {
     /// The blended local transform of a joint, without overrides and modifiers.
     pub fn blended(&self, joint: usize) -> Trs {
         let (units, lane) = (&self.sources.program.units, self.lane(joint));
-        let (unit, group) = (units.of_lane(lane), lane / units.width);
+        // The width is a power of two.
+        let (group, lane) = (lane >> units.width.trailing_zeros(), lane & (units.width - 1));
+        let unit = group as u32 >> units.shift;
         let [t, r, s] = [TRANSLATION, ROTATION, SCALE].map(|channel| {
             let from = match self.varying.contains(channel, unit) {
                 true => self.pose,
                 false => self.constants[channel],
             };
-            let first = units.offset(channel, group) + lane % units.width;
+            let first = units.offset(channel, group) + lane;
             let mut value = [0.0; 4];
             for (k, v) in value.iter_mut().enumerate().take(CHANNELS[channel].components()) {
                 *v = from[first + k * units.width];

@@ -67,25 +67,28 @@ impl WatchPart<'_> {
         let joints = self.first[index]..self.first[index + 1];
         let models = self.entry(index)..self.entry(index + 1);
         let joints = (&self.joints[joints], self.before);
-        let taken = matrices(simd, (sources, scratch, staged), joints, palette);
-        for (model, taken) in self.models[models].iter_mut().zip(taken) {
-            *model = taken;
-        }
+        let out = &mut self.models[models];
+        matrices(simd, (sources, scratch, staged), joints, palette, out);
     }
 }
 
-/// The matrices of an instance's entries after a run, of which the last `before` are before the stage. `staged`: whether
-/// the run had a stage.
+/// Writes the matrices of an instance's entries after a run, of which the last `before` are before the stage. `staged`:
+/// whether the run had a stage.
 #[inline(always)]
 pub(super) fn matrices<S: Lanes>(
     simd: S,
     (sources, scratch, staged): (&Sources<'_>, &Scratch, bool),
     (joints, before): (&[u16], usize),
     palette: &[Affine3x4],
-) -> impl Iterator<Item = Affine3x4> {
+    out: &mut [Affine3x4],
+) {
     let after = joints.len() - before;
-    joints.iter().enumerate().map(move |(at, &joint)| match staged && at >= after {
-        true => sources.before.model(scratch, at - after),
-        false => scratch.model(simd, sources, joint.into(), palette),
-    })
+    let mut at = 0;
+    while at < joints.len().min(out.len()) {
+        match staged && at >= after {
+            true => out[at] = sources.before.model(scratch, at - after),
+            false => scratch.model(simd, sources, (joints[at].into(), palette), &mut out[at]),
+        }
+        at += 1;
+    }
 }

@@ -28,7 +28,10 @@ impl TakenJoints {
             simd,
             #[inline(always)]
             || {
-                self.models.extend(matrices(simd, run, (joints, watched.rows.before), palette));
+                let first = self.models.len();
+                self.models.resize(first + joints.len(), Affine3x4::IDENTITY);
+                let out = &mut self.models[first..];
+                matrices(simd, run, (joints, watched.rows.before), palette, out);
             },
         );
     }
