@@ -56,5 +56,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let size = PictureSize { width: 1400, height: 360 };
     let view = [Vec3::new(0.0, 1.5, 6.4), Vec3::new(0.0, 1.0, 0.0)];
-    draw_poses(&rig, &poses, view, size, &out_file("crossfade.png")?)
+    draw_poses(&rig, &poses, &[], view, size, &out_file("crossfade.png")?)
 }

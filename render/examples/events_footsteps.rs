@@ -74,5 +74,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = PictureSize { width: 1200, height: 400 };
     let middle = Vec3::new(0.0, 0.8, 2.8);
     let view = [middle + Vec3::new(6.4, 1.2, 1.2), middle];
-    draw_poses(&rig, &poses, view, size, &out_file("events_footsteps.png")?)
+    draw_poses(&rig, &poses, &[], view, size, &out_file("events_footsteps.png")?)
 }

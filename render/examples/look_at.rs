@@ -10,8 +10,9 @@ mod picture;
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::crowd::{Aim, BoneBuffer, Crowd, PlayOptions, Target};
 use phalanx::import::mannequin;
+use phalanx::mesh::Primitive;
 use phalanx_render::PictureSize;
-use picture::{Posed, out_file, picture};
+use picture::{Posed, Shape, out_file, picture};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for n in 0..21 {
         let (row, column) = ((n / 7) as f32, (n % 7) as f32);
         let one = crowd.spawn(id)?;
-        let place = Vec3::new((column - 3.0) * 1.1 + 0.5 * (row % 2.0), 0.0, -1.3 * row);
+        let place = Vec3::new((column - 3.0) * 0.8 + 0.4 * (row % 2.0), 0.0, -0.9 * row);
         let turn = Quat::from_rotation_y(0.3 * (2.4 * n as f32).sin());
         crowd.set_world(one, Affine3A::from_rotation_translation(turn, place))?;
         let time = 0.37 * f64::from(n);
@@ -48,11 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let mut bones = BoneBuffer::new();
-    let mut whole = image::RgbaImage::new(960, 960);
+    let mut whole = image::RgbaImage::new(960, 1080);
     let frames = (FLIGHT / FRAME) as usize;
     for frame in 0..=frames {
         let share = frame as f32 / frames as f32;
-        let target = Vec3::new(9.0 * share - 4.5, 1.9 + 0.5 * (9.0 * share).sin(), 1.6);
+        let height = 1.9 + 0.15 * (4.0 * std::f32::consts::PI * share).cos();
+        let target = Vec3::new(6.0 * share - 3.0, height, 0.9);
         // Everyone notices it within half a second.
         crowd.set_targets(look, &all, &[Target::world(target)], &[(4.0 * share).min(1.0)])?;
         crowd.advance(FRAME.into())?;
@@ -77,13 +79,31 @@ fn main() -> Result<(), Box<dyn Error>> {
             "target at {target:.2}: heads are off by {:.1} degrees at most",
             most.to_degrees()
         );
-        let size = PictureSize { width: 960, height: 320 };
-        let camera = [Vec3::new(0.0, 2.3, 6.6), Vec3::new(0.0, 1.35, 0.0)];
-        let drawn = picture(&rig, &poses, &[target], camera, size)?.image;
-        image::imageops::replace(&mut whole, &drawn, 0, 320 * moment as i64);
+        let size = PictureSize { width: 960, height: 360 };
+        let camera = [Vec3::new(0.0, 2.2, 3.6), Vec3::new(0.0, 1.55, 0.0)];
+        let ball = Shape { primitive: octahedron(0.07), color: [1.0, 0.25, 0.02], at: target };
+        let drawn = picture(&rig, &poses, &[ball], camera, size)?.image;
+        image::imageops::replace(&mut whole, &drawn, 0, 360 * moment as i64);
     }
     let out = out_file("look_at.png")?;
     image::DynamicImage::from(whole).to_rgb8().save(&out)?;
     println!("{}", out.display());
     Ok(())
+}
+
+fn octahedron(radius: f32) -> Primitive {
+    let mut out = Primitive::default();
+    for octant in 0..8 {
+        let [x, y, z] =
+            [0, 1, 2].map(|axis| if octant >> axis & 1 == 1 { -radius } else { radius });
+        let mut corners = [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]];
+        if x * y * z < 0.0 {
+            corners.swap(1, 2);
+        }
+        let normal = Vec3::new(x, y, z).normalize().to_array();
+        out.indices.extend((0..3).map(|i| out.positions.len() as u32 + i));
+        out.positions.extend(corners);
+        out.normals.extend([normal; 3]);
+    }
+    out
 }

@@ -71,5 +71,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = PictureSize { width: 960, height: 600 };
     let middle = Vec3::new(2.0, 0.6, 2.2);
     let eye = middle + Vec3::new(1.5, 6.0, 8.5);
-    draw_poses(&rig, &poses, [eye, middle], size, &out_file("root_motion.png")?)
+    draw_poses(&rig, &poses, &[], [eye, middle], size, &out_file("root_motion.png")?)
 }

@@ -18,26 +18,34 @@ pub struct Posed {
     pub tint: [f32; 3],
 }
 
-/// Draws poses of a rig whose meshes are all skinned, and writes a PNG. `eye` and `target` are in metres.
+/// A rigid thing to draw.
+pub struct Shape {
+    pub primitive: Primitive,
+    pub color: [f32; 3],
+    pub at: Vec3,
+}
+
+/// Draws poses and shapes, and writes a PNG: [`picture`].
 #[allow(dead_code)]
 pub fn draw_poses(
     rig: &Rig,
     poses: &[Posed],
+    shapes: &[Shape],
     camera: [Vec3; 2],
     size: PictureSize,
     out: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    let picture = picture(rig, poses, &[], camera, size)?;
+    let picture = picture(rig, poses, shapes, camera, size)?;
     picture.image.save(out)?;
     println!("{} ({})", out.display(), picture.drawn_by);
     Ok(())
 }
 
-/// Draws poses of a rig whose meshes are all skinned, and lights at places.
+/// Draws poses of a rig whose meshes are all skinned, and rigid shapes. `eye` and `target` are in metres.
 pub fn picture(
     rig: &Rig,
     poses: &[Posed],
-    lights: &[Vec3],
+    shapes: &[Shape],
     [eye, target]: [Vec3; 2],
     size: PictureSize,
 ) -> Result<Picture, Box<dyn Error>> {
@@ -70,31 +78,34 @@ pub fn picture(
     };
     let instances = (poses.iter().enumerate())
         .map(|(i, p)| instance(0, p.world, i * rig.palette_len(), p.tint));
-    let lights = lights.iter().map(|&at| {
-        let world = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, at);
-        instance(1, world, 0, [1.0; 3])
+    let shaped = shapes.iter().zip(1..).map(|(shape, model)| {
+        let world = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, shape.at);
+        instance(model, world, 0, [1.0; 3])
     });
-    let instances: Vec<DrawInstance> = instances.chain(lights).collect();
-    let (light, glow) = (
-        octahedron(0.12),
-        Material {
-            base_color: [0.0, 0.0, 0.0, 1.0],
-            emissive: [1.0, 0.55, 0.1],
+    let instances: Vec<DrawInstance> = instances.chain(shaped).collect();
+    let materials: Vec<Material> = (shapes.iter())
+        .map(|Shape { color: [r, g, b], .. }| Material {
+            base_color: [*r, *g, *b, 1.0],
             ..Material::default()
-        },
-    );
-    let light = [DrawMesh {
-        primitive: &light,
-        material: &glow,
-        image: None,
-        tint: 0.0,
-        placement: Placement::Rigid(Affine3x4::IDENTITY),
-        first_weight: 0,
-    }];
-    let details = [&meshes, &light[..]].map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]);
+        })
+        .collect();
+    let rigid = shapes.iter().zip(&materials).map(|(shape, material)| {
+        vec![DrawMesh {
+            primitive: &shape.primitive,
+            material,
+            image: None,
+            tint: 0.0,
+            placement: Placement::Rigid(Affine3x4::IDENTITY),
+            first_weight: 0,
+        }]
+    });
+    let meshes: Vec<Vec<DrawMesh>> = [meshes].into_iter().chain(rigid).collect();
+    let details: Vec<_> =
+        meshes.iter().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]).collect();
+    let models: Vec<_> = details.iter().map(|details| DrawModel { details }).collect();
     let palette: Vec<Affine3x4> = poses.iter().flat_map(|p| p.palette.clone()).collect();
     let scene = Scene {
-        models: &details.each_ref().map(|details| DrawModel { details }),
+        models: &models,
         instances: &instances,
         palette: (&palette).into(),
         morph_weights: &[],
@@ -102,23 +113,6 @@ pub fn picture(
         look: Look::default(),
     };
     Ok(draw(&scene, size, Backend::Auto)?)
-}
-
-fn octahedron(radius: f32) -> Primitive {
-    let mut out = Primitive::default();
-    for octant in 0..8 {
-        let [x, y, z] =
-            [0, 1, 2].map(|axis| if octant >> axis & 1 == 1 { -radius } else { radius });
-        let mut corners = [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]];
-        if x * y * z < 0.0 {
-            corners.swap(1, 2);
-        }
-        let normal = Vec3::new(x, y, z).normalize().to_array();
-        out.indices.extend((0..3).map(|i| out.positions.len() as u32 + i));
-        out.positions.extend(corners);
-        out.normals.extend([normal; 3]);
-    }
-    out
 }
 
 /// The file that an example writes: its first argument, or `name` in the target folder.
