@@ -2,7 +2,6 @@
 
 use crate::evaluate::POSE_ROWS;
 use crate::math::{LANES, Row};
-use crate::simd::each;
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use crate::words::shorten;
@@ -55,7 +54,10 @@ impl HostPose<'_> {
                 if joint == NO_JOINT {
                     continue;
                 }
-                let values = self.local(joint.into()).to_array();
+                let values = match self.space {
+                    PoseSpace::Local => self.joints[usize::from(joint)].to_array(),
+                    _ => self.local(joint.into()).to_array(),
+                };
                 for row in 0..POSE_ROWS {
                     rows[row].0[lane] = values[row];
                 }
@@ -186,24 +188,35 @@ struct Checked {
     widest: f32,
 }
 
-/// Checks the transforms of 16 lanes, and makes their rotations unit length.
+/// Checks the transforms of 16 lanes, and makes their rotations unit length. Loops over one row each become vectors.
 fn check(rows: &mut [Row; POSE_ROWS]) -> Checked {
-    let (mut within, mut widest) = (true, 0.0f32);
-    for lane in 0..LANES {
-        let [tx, ty, tz, x, y, z, w, sx, sy, sz] = each!(0.0; POSE_ROWS; r => rows[r].0[lane]);
-        let square = x * x + y * y + z * z + w * w;
-        let far = |v: f32| v.abs() <= MAX_OVERRIDE_LENGTH;
-        let (least, most) = (LEAST_ROTATION * LEAST_ROTATION, f32::MAX);
-        // Comparisons with NaN are false.
-        within &= far(tx) & far(ty) & far(tz) & (square >= least) & (square <= most);
-        within &= (sx.abs() <= most) & (sy.abs() <= most) & (sz.abs() <= most);
-        widest = widest.max(sx.abs()).max(sy.abs()).max(sz.abs());
-        let inverse = 1.0 / square.sqrt();
-        for (row, v) in [(3, x), (4, y), (5, z), (6, w)] {
-            rows[row].0[lane] = v * inverse;
+    let (mut far, mut wide, mut square) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
+    // Stays 0 while all numbers are finite.
+    let mut odd = [0.0f32; LANES];
+    for (r, row) in rows.iter().enumerate() {
+        let most = if r < 3 { &mut far } else { &mut wide };
+        for lane in 0..LANES {
+            let v = row.0[lane];
+            odd[lane] += v * 0.0;
+            match r {
+                3..7 => square[lane] += v * v,
+                _ => most[lane] = if v.abs() > most[lane] { v.abs() } else { most[lane] },
+            }
         }
     }
-    Checked { within, widest }
+    let inverse = square.map(|square| 1.0 / square.sqrt());
+    for row in &mut rows[3..7] {
+        for (v, inverse) in row.0.iter_mut().zip(&inverse) {
+            *v *= inverse;
+        }
+    }
+    let largest = |all: &[f32; LANES]| all.iter().fold(0.0f32, |most, &v| most.max(v));
+    let least = square.iter().fold(f32::INFINITY, |least, &v| least.min(v));
+    let within = odd == [0.0; LANES]
+        && largest(&far) <= MAX_OVERRIDE_LENGTH
+        && least >= LEAST_ROTATION * LEAST_ROTATION
+        && largest(&square) <= f32::MAX;
+    Checked { within, widest: largest(&wide) }
 }
 
 /// A transform relative to another one of the same space.
