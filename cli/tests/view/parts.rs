@@ -49,12 +49,10 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     window.press(&["h"])?;
     let handles =
         window.wait_for_picture("handles", |p| count(p, BESIDE_THE_GRAPH, handle) > 20)?;
-    let left = handles.enumerate_pixels().find_map(|(x, y, _)| {
-        let ring = [x.saturating_sub(7), y, x + 8, y + 14];
-        (x > 216 && count(&handles, ring, handle) > 8).then_some([x, y + 6])
-    });
-    let at = left.ok_or("no ring")?;
-    window.drag(at, [at[0] - 40, at[1] - 20])?;
+    let mut rings = handles.enumerate_pixels().filter(|(x, _, p)| *x > 216 && handle(p));
+    let at = rings.next().map(|(x, y, _)| [x, y + 6]).ok_or("no ring")?;
+    window.drag(at, [at[0] - 30, at[1] - 20])?;
+    screen.hands(&["mousemove", "300", "380"])?;
     window.wait_for_picture("a hand that was dragged", |p| {
         differing(p, &handles, BESIDE_THE_GRAPH) > 200
     })?;
