@@ -31,6 +31,12 @@ impl<'a, T: Copy> Values<'a, T> {
         }
     }
 
+    /// Weights, or `None` if there are none: what has a weight then keeps it.
+    pub fn weights(weights: &'a [T], instances: &[InstanceId]) -> Result<Option<Self>, CrowdError> {
+        let given = (!weights.is_empty()).then(|| Self::new("weights", weights, instances));
+        given.transpose()
+    }
+
     /// Whether the value of an element has to be checked: one value for all is checked once per rig.
     pub fn differs(self, first: bool) -> bool {
         first || self.0.len() > 1

@@ -45,8 +45,8 @@ impl Crowd {
 
     /// Sets the grounds of the feet of [`Feet`] and its weights for many instances: [`Player::set_grounds`], then
     /// [`Player::fade_modifier`] over 0 seconds. `grounds` has one ground per foot of the first instance, then of the
-    /// second, and so on; `weights` one value for all instances or one for each. All is checked first. It ends fades of
-    /// weights that run. Tiers show new grounds with their next updates.
+    /// second, and so on; `weights` one value for all instances or one for each; if it is empty, weights and their fades
+    /// stay. All is checked first. Tiers show new grounds with their next updates.
     ///
     /// # Errors
     /// If an array has another length, the modifier is unknown or has no feet, an instance is unknown or of another rig,
@@ -65,15 +65,18 @@ impl Crowd {
             return Ok(());
         }
         let count = feet.legs.len();
-        let weights = Values::new("weights", weights, instances)?;
+        let weights = Values::weights(weights, instances)?;
         let of = |element: usize| &grounds[element * count..(element + 1) * count];
         self.check(instances, |e| {
             e.pool.check_grounds(modifier, 1, of(e.element))?;
-            check("weight", weights.of(e.element).into(), 0.0, 1.0)
+            let weight = weights.map_or(0.0, |weights| weights.of(e.element));
+            check("weight", weight.into(), 0.0, 1.0)
         })?;
         self.each(instances, |pool, index, element| {
             pool.set_grounds(index, number, of(element));
-            pool.fade_modifier(index, number, weights.of(element), 0.0);
+            if let Some(weights) = weights {
+                pool.fade_modifier(index, number, weights.of(element), 0.0);
+            }
         });
         Ok(())
     }

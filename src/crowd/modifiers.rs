@@ -36,7 +36,7 @@ impl Crowd {
 
     /// Sets the targets of a modifier and its weights for many instances: [`Player::set_target`], then
     /// [`Player::fade_modifier`] over 0 seconds. `targets` and `weights` have one value for all instances or one for
-    /// each. All is checked first. It ends fades of weights that run.
+    /// each; if `weights` is empty, weights and their fades stay. All is checked first.
     ///
     /// # Errors
     /// If an array has another length, the modifier or an instance is unknown, an instance is of another rig, or a
@@ -53,7 +53,7 @@ impl Crowd {
             return self.pool(rig)?.library().target_modifier(modifier).map(|_| ());
         }
         let targets = Values::new("targets", targets, instances)?;
-        let weights = Values::new("weights", weights, instances)?;
+        let weights = Values::weights(weights, instances)?;
         self.check(instances, |e| {
             if e.first {
                 e.pool.library().target_modifier(modifier)?;
@@ -61,13 +61,16 @@ impl Crowd {
             if targets.differs(e.first) {
                 targets.of(e.element).check(e.pool.rig().skeleton())?;
             }
-            check("weight", weights.of(e.element).into(), 0.0, 1.0)
+            let weight = weights.map_or(0.0, |weights| weights.of(e.element));
+            check("weight", weight.into(), 0.0, 1.0)
         })?;
         let rig = self.rig_of_modifier(modifier)?;
         let number = self.pool(rig)?.library().modifier(modifier)?;
         self.each(instances, |pool, index, element| {
             pool.set_target(index, number, targets.of(element));
-            pool.fade_modifier(index, number, weights.of(element), 0.0);
+            if let Some(weights) = weights {
+                pool.fade_modifier(index, number, weights.of(element), 0.0);
+            }
         });
         Ok(())
     }

@@ -50,10 +50,7 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let joints = self.pool(rig)?.rig().skeleton().len();
         self.check_instances(rig, joints, instances, poses.len())?;
-        let weights = match weights {
-            [] => None,
-            given => Some(Values::new("weights", given, instances)?),
-        };
+        let weights = Values::weights(weights, instances)?;
         self.check(instances, |e| {
             let weight = weights.map_or(0.0, |weights| weights.of(e.element));
             check("weight", weight.into(), 0.0, 1.0)

@@ -2,8 +2,8 @@
 
 use egui::{Event, RawInput};
 
-/// Splits a frame's input after every press of a button or key; each part gets its own pass of the
-/// interface.
+/// Splits a frame's input after every press or release of a button and every press of a key; each part gets its own pass
+/// of the interface.
 ///
 /// In a single pass a button that is pressed and released drags nothing, so a slider would miss a quick
 /// click, and the commands of two keys would both start from the state at the start of the frame. The text of a
@@ -21,7 +21,7 @@ pub fn parts(mut input: RawInput) -> Vec<RawInput> {
             let next = RawInput { events: Vec::new(), ..last.clone() };
             parts.push(next);
         }
-        pressed = is_press(&event) || (pressed && typed);
+        pressed = ends_a_part(&event) || (pressed && typed);
         if let Some(last) = parts.last_mut() {
             last.events.push(event);
         }
@@ -29,9 +29,10 @@ pub fn parts(mut input: RawInput) -> Vec<RawInput> {
     parts
 }
 
-fn is_press(event: &Event) -> bool {
+fn ends_a_part(event: &Event) -> bool {
     match event {
-        Event::PointerButton { pressed, .. } => *pressed,
+        // What is dragged ends where the button was released, wherever the pointer goes then.
+        Event::PointerButton { .. } => true,
         // Repeats of a held key count as one press.
         Event::Key { pressed, repeat, .. } => *pressed && !*repeat,
         _ => false,

@@ -3,7 +3,7 @@
 use super::screen_joints::ScreenJoints;
 use super::tiers::ColorBy;
 use super::viewer::{Command, LONGEST_FADE, MOST, Viewer};
-use super::{dialogs, graph, keys, skeletons, tier_legend, time_line};
+use super::{dialogs, graph, handles, keys, skeletons, tier_legend, time_line};
 use egui::{
     Checkbox, Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider,
     TextEdit, Ui,
@@ -38,6 +38,7 @@ pub fn show(
         let picture = ui.allocate_response(ui.available_size(), Sense::click_and_drag());
         let painter = ui.painter_at(picture.rect);
         skeletons::show(ui, &picture, viewer, shown);
+        handles::show(ui, &picture, viewer, &shown.handles, commands);
         if viewer.graph {
             graph::show(&painter, picture.rect, viewer);
         }
@@ -83,10 +84,16 @@ fn settings(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     if ui.add(Slider::new(&mut fade, 0.0..=LONGEST_FADE)).changed() {
         commands.push(Command::Fade(fade));
     }
-    let mut skeleton = viewer.skeleton;
-    if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
-        commands.push(Command::Skeleton(skeleton));
-    }
+    ui.horizontal(|ui| {
+        let mut skeleton = viewer.skeleton;
+        if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
+            commands.push(Command::Skeleton(skeleton));
+        }
+        let mut handles = viewer.handles;
+        if ui.checkbox(&mut handles, "Handles (H)").changed() {
+            commands.push(Command::Handles(handles));
+        }
+    });
     ui.horizontal(|ui| {
         let mut wireframe = viewer.wireframe;
         if ui.checkbox(&mut wireframe, "Wireframe (W)").changed() {

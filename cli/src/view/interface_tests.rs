@@ -231,6 +231,7 @@ fn joints_are_named_at_the_pointer_and_limits_are_shown() {
         }],
         shown: 48,
         visible: 50,
+        ..ScreenJoints::default()
     };
     desk.frame(&[Event::PointerMoved(pos2(PANEL + 330.0, 205.0))]);
     assert!(!desk.has(&name));
@@ -241,6 +242,71 @@ fn joints_are_named_at_the_pointer_and_limits_are_shown() {
     }
     desk.shown.visible = 48;
     assert!(!desk.has("nearest 48"));
+}
+
+/// A handle follows the pointer, and the limb the handle; the camera stays. All characters do it.
+#[test]
+fn handles_are_dragged_and_let_go() {
+    let (mut desk, mut bones) = (Desk::new(), BoneBuffer::new());
+    desk.viewer.apply(Command::Count(3)).unwrap();
+    desk.viewer.apply(Command::Fade(0.0)).unwrap();
+    let mut look = |desk: &mut Desk| {
+        desk.evaluate(&mut bones);
+        desk.shown = desk.viewer.screen_joints().unwrap();
+        desk.shown.handles.clone()
+    };
+    assert!(look(&mut desk).is_empty());
+    desk.press(Key::H, "h");
+    let before = look(&mut desk);
+    let names: Vec<&str> = before.iter().map(|h| desk.viewer.joints[h.joint].as_str()).collect();
+    assert!(names[1].starts_with("RightHand") && names.len() == 4, "{names:?}");
+    assert!(before.iter().all(|h| h.at == h.end));
+    let button = |at, pressed| Event::PointerButton {
+        pos: at,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let drag = |desk: &mut Desk, by: egui::Vec2| {
+        let from = pos2(PANEL, 0.0) + vec2(desk.shown.handles[1].at.x, desk.shown.handles[1].at.y);
+        let to = from + by;
+        desk.frame(&[Event::PointerMoved(from + vec2(70.0, 30.0))]);
+        desk.frame(&[Event::PointerMoved(from), button(from, true)]);
+        desk.frame(&[Event::PointerMoved(from + 0.5 * by)]);
+        let away = Event::PointerMoved(to + vec2(50.0, 0.0));
+        desk.frame(&[Event::PointerMoved(to), button(to, false), away]);
+    };
+    drag(&mut desk, vec2(0.0, 0.0));
+    assert!(look(&mut desk).iter().all(|h| h.at == h.end), "a click drags");
+    let before = desk.shown.handles.clone();
+    drag(&mut desk, vec2(-12.0, -40.0));
+    // The clip goes on, and the hand stays at its handle.
+    for _ in 0..5 {
+        let after = look(&mut desk);
+        let by = after[1].at - before[1].at;
+        assert!(by.distance(Vec2::new(-12.0, -40.0)) < 0.1, "{by}");
+        assert!(after[1].end.distance(after[1].at) < 0.5, "{after:?}");
+        assert!(after[0].at == after[0].end);
+    }
+    assert!(!desk.viewer.orbit.moved);
+    // Out of reach; new characters do what the others do.
+    drag(&mut desk, vec2(-300.0, 0.0));
+    desk.viewer.apply(Command::Count(5)).unwrap();
+    let far = look(&mut desk);
+    let off: Vec<f32> = far.iter().map(|h| h.at.distance(h.end)).collect();
+    assert!(off[1] > 100.0 && off.iter().filter(|&&off| off > 0.0).count() == 1, "{off:?}");
+    let reaching = desk.viewer.crowd.reaching(1);
+    assert!(reaching.len() == 5 && reaching.iter().all(|r| *r == reaching[0] && r.1 == 1.0));
+    desk.press(Key::X, "x");
+    desk.press(Key::Space, " ");
+    assert!(look(&mut desk).iter().all(|h| h.at == h.end));
+    assert!(desk.viewer.crowd.reaching(1).iter().all(|r| r.1 == 0.0));
+    // Another model has handles of its own.
+    let (opened, _) = Opened::load(None, 1, PaletteArg(None), Default::default()).unwrap();
+    desk.viewer.show(opened).unwrap();
+    assert_eq!(look(&mut desk).len(), 4);
+    desk.click("Handles (H)");
+    assert!(!desk.viewer.handles && look(&mut desk).is_empty());
 }
 
 #[test]

@@ -27,7 +27,7 @@ const fn bind(
 }
 
 /// All keys of the window.
-pub const KEYS: [Binding; 19] = [
+pub const KEYS: [Binding; 21] = [
     bind(&[Key::ArrowUp], "Up", "plays the previous clip of the list", |_| Some(Command::Step(-1))),
     bind(&[Key::ArrowDown], "Down", "plays the next clip of the list", |_| Some(Command::Step(1))),
     bind(&[Key::Slash], "/", "filters a long list of clips", |v| {
@@ -47,6 +47,10 @@ pub const KEYS: [Binding; 19] = [
     bind(&[Key::S], "S", "shows skeletons; hover a joint for its name", |v| {
         Some(Command::Skeleton(!v.skeleton))
     }),
+    bind(&[Key::H], "H", "shows handles that drag hands and feet", |v| {
+        Some(Command::Handles(!v.handles))
+    }),
+    bind(&[Key::X], "X", "takes dragged limbs back to the clip", |_| Some(Command::LetGo)),
     bind(&[Key::W], "W", "shows a wireframe", |v| Some(Command::Wireframe(!v.wireframe))),
     bind(&[Key::G], "G", "shows frame times", |v| Some(Command::Graph(!v.graph))),
     bind(&[Key::E], "E", "evaluates all characters or the visible ones", |v| {
@@ -65,8 +69,9 @@ pub const KEYS: [Binding; 19] = [
 pub const ESCAPE: (&str, &str) = ("Escape", "closes a dialog, else the window");
 
 /// Actions of the mouse: the gesture and its effect.
-pub const MOUSE: [(&str, &str); 4] = [
+pub const MOUSE: [(&str, &str); 5] = [
     ("Drag", "rotates the camera"),
+    ("Drag a handle", "moves a limb in the plane of the picture"),
     ("Right button or Shift and drag", "pans"),
     ("Wheel", "zooms"),
     ("Double click", "resets the camera"),

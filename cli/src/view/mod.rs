@@ -6,6 +6,7 @@ mod clip_list;
 mod dialogs;
 mod display;
 mod graph;
+mod handles;
 mod history;
 mod input;
 mod interface;
@@ -42,8 +43,8 @@ use winit::event_loop::EventLoop;
 
 /// Show a model in a window
 ///
-/// With a list of clips to fade between, a time line to scrub, skeletons, a wireframe, one character or thousands,
-/// and the time each frame takes. A file that is dropped on the window is opened; if it has no
+/// With a list of clips to fade between, a time line to scrub, skeletons, handles that drag hands and feet, a wireframe,
+/// one character or thousands, and the time each frame takes. A file that is dropped on the window is opened; if it has no
 /// meshes, or Shift is held, its clips play on the model.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", keys::help()))]

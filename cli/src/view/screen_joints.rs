@@ -1,5 +1,6 @@
 //! [`ScreenJoints`]: skeletons in the picture, and the joint at the pointer.
 
+use super::handles::Handle;
 use super::viewer_crowd::Joints;
 use glam::Vec2;
 use phalanx_render::Projection;
@@ -15,6 +16,17 @@ pub struct ScreenJoint {
     pub line: Option<[Vec2; 2]>,
 }
 
+/// The handle of a limb in the picture, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScreenHandle {
+    /// Number of the limb, and its end, a joint of the skeleton.
+    pub limb: usize,
+    pub joint: usize,
+    pub at: Vec2,
+    /// Where the end of the limb is.
+    pub end: Vec2,
+}
+
 /// Skeletons in the picture: of the nearest characters, if there are too many.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenJoints {
@@ -22,6 +34,8 @@ pub struct ScreenJoints {
     /// Number of characters whose skeletons are shown, and number of visible characters.
     pub shown: usize,
     pub visible: usize,
+    /// Handles of the nearest character.
+    pub handles: Vec<ScreenHandle>,
 }
 
 impl ScreenJoints {
@@ -32,7 +46,18 @@ impl ScreenJoints {
             at: projection.line(joint.at, joint.at).map(|ends| ends[0]),
             line: joint.parent.and_then(|p| projection.line(joint.at, p)),
         });
-        Self { joints: joints.collect(), shown: found.shown, visible: found.visible }
+        let (joints, handles) = (joints.collect(), Vec::new());
+        Self { joints, shown: found.shown, visible: found.visible, handles }
+    }
+
+    /// Projects handles into a picture; those nearer than the near plane are left out.
+    pub fn add_handles(&mut self, handles: &[Handle], projection: &Projection) {
+        let handle = |(limb, handle): (usize, &Handle)| {
+            let [at, _] = projection.line(handle.at, handle.at)?;
+            let end = projection.line(handle.limb, handle.at)?[0];
+            Some(ScreenHandle { limb, joint: handle.end, at, end })
+        };
+        self.handles = handles.iter().enumerate().filter_map(handle).collect();
     }
 
     /// The joint nearest to a point, within `reach`. Among joints at one place, the nearest character's.

@@ -6,6 +6,7 @@ use super::super::error::CliError;
 use super::super::text;
 use super::browser::{Browse, Browser};
 use super::clip_list::ClipList;
+use super::handles;
 use super::history::{FrameTime, History, milliseconds};
 use super::notice::Notice;
 use super::opened::{Onto, Opened};
@@ -47,6 +48,11 @@ pub enum Command {
     Fade(f32),
     Count(usize),
     Skeleton(bool),
+    Handles(bool),
+    /// Drags the handle of a limb, in pixels.
+    Drag(usize, Vec2),
+    /// Takes all limbs back to the clips.
+    LetGo,
     Wireframe(bool),
     Graph(bool),
     SkipUnseen(bool),
@@ -108,6 +114,7 @@ pub struct Viewer {
     pub speed: f32,
     pub fade: f32,
     pub skeleton: bool,
+    pub handles: bool,
     pub wireframe: bool,
     pub graph: bool,
     pub skip_unseen: bool,
@@ -151,6 +158,7 @@ impl Viewer {
             speed: 1.0,
             fade,
             skeleton: false,
+            handles: false,
             wireframe: false,
             graph: true,
             skip_unseen: true,
@@ -183,6 +191,7 @@ impl Viewer {
         if self.crowd.count() != count {
             self.crowd.set_count(count)?;
         }
+        self.show_handles(self.handles)?;
         self.reset_camera();
         self.apply_tiers()
     }
@@ -240,9 +249,7 @@ impl Viewer {
     pub fn apply(&mut self, command: Command) -> Result<(), CliError> {
         match command {
             Command::Play(playing) => {
-                // While paused no time advances, and a fade would not end.
-                let seconds = if self.paused { 0.0 } else { self.fade };
-                self.crowd.choose(playing, seconds)?;
+                self.crowd.choose(playing, self.seconds())?;
             }
             Command::Step(by) => {
                 if let Some(next) = self.list.step(self.crowd.playing(), by) {
@@ -268,6 +275,12 @@ impl Viewer {
                 }
             }
             Command::Skeleton(shown) => self.skeleton = shown,
+            Command::Handles(shown) => self.show_handles(shown)?,
+            Command::Drag(limb, by) => {
+                let (camera, height) = (self.camera, self.size.height);
+                self.crowd.drag(camera.eye, limb, |at| handles::moved(&camera, height, at, by))?;
+            }
+            Command::LetGo => self.crowd.let_go(self.seconds())?,
             Command::Wireframe(shown) => self.wireframe = shown,
             Command::Filter(text) => self.list.filter = text,
             Command::FocusFilter(wanted) => self.focus_filter = wanted,
@@ -298,6 +311,19 @@ impl Viewer {
             Command::Zoom(steps) => self.orbit.zoom(steps),
             Command::ResetCamera => self.reset_camera(),
             Command::Quit => self.quit = true,
+        }
+        Ok(())
+    }
+
+    /// Duration of fades. While paused no time advances, and a fade would not end.
+    fn seconds(&self) -> f32 {
+        if self.paused { 0.0 } else { self.fade }
+    }
+
+    fn show_handles(&mut self, shown: bool) -> Result<(), CliError> {
+        self.handles = shown;
+        if shown && !self.crowd.find_limbs()? {
+            self.notice.set("No handles: the model has no chain of three joints".into());
         }
         Ok(())
     }
@@ -358,14 +384,20 @@ impl Viewer {
         Ok(())
     }
 
-    /// Skeletons of the nearest characters, in pixels of the last picture.
+    /// Skeletons and handles of the nearest characters, in pixels of the last picture.
     pub fn screen_joints(&self) -> Result<ScreenJoints, CliError> {
-        if !self.skeleton {
-            return Ok(ScreenJoints::default());
+        let mut shown = ScreenJoints::default();
+        if !self.skeleton && !self.handles {
+            return Ok(shown);
         }
-        let projection = self.camera.projection(self.size)?;
-        let joints = self.crowd.joints(self.camera.eye, MOST_SKELETONS)?;
-        Ok(ScreenJoints::project(&joints, &projection))
+        let (eye, projection) = (self.camera.eye, self.camera.projection(self.size)?);
+        if self.skeleton {
+            shown = ScreenJoints::project(&self.crowd.joints(eye, MOST_SKELETONS)?, &projection);
+        }
+        if self.handles {
+            shown.add_handles(&self.crowd.handles(eye)?, &projection);
+        }
+        Ok(shown)
     }
 
     /// Ends the frame and adds its times to the history.

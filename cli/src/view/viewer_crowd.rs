@@ -6,8 +6,9 @@ use super::super::crowd::formation::Formation;
 use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::handles::{Handle, Limbs};
 use super::tiers::{self, ColorBy};
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 use phalanx::clip::Marker;
 use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId, TierFrame, Tiers};
 use phalanx::mesh::Material;
@@ -58,6 +59,7 @@ pub struct ViewerCrowd {
     mixed: Vec<usize>,
     playing: Playing,
     instances: Vec<InstanceId>,
+    limbs: Limbs,
     formation: Formation,
     size: Aabb,
     built_in: bool,
@@ -95,6 +97,7 @@ impl ViewerCrowd {
             rig,
             playing,
             instances: Vec::new(),
+            limbs: Limbs::default(),
             formation: Formation::new(0, size),
             size,
             built_in: model.built_in,
@@ -188,6 +191,7 @@ impl ViewerCrowd {
                 self.crowd.play(instance, clip, &options)?;
             }
         }
+        self.limbs.reach(&mut self.crowd, &self.instances)?;
         self.formation = Formation::new(count, self.size);
         self.stand()
     }
@@ -354,6 +358,52 @@ impl ViewerCrowd {
         self.view.morph_weights()
     }
 
+    /// Looks for limbs that handles can drag. Returns whether there are any.
+    pub fn find_limbs(&mut self) -> Result<bool, CliError> {
+        Ok(self.limbs.find(&mut self.crowd, self.rig)?)
+    }
+
+    /// The visible character that is nearest to the eye.
+    fn nearest(&self, eye: Vec3) -> Result<Option<InstanceId>, CliError> {
+        let mut nearest = None;
+        for (instance, _) in self.view.seen().filter(|(_, seen)| seen.body) {
+            let far = self.crowd.world(instance)?.translation().distance_squared(eye);
+            if nearest.is_none_or(|(least, _)| far < least) {
+                nearest = Some((far, instance));
+            }
+        }
+        Ok(nearest.map(|n| n.1))
+    }
+
+    /// The handles of the nearest visible character.
+    pub fn handles(&self, eye: Vec3) -> Result<Vec<Handle>, CliError> {
+        match self.nearest(eye)? {
+            Some(instance) => Ok(self.limbs.handles(&self.crowd, instance)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Moves the handle of a limb; all characters reach for the same place beside them.
+    pub fn drag(
+        &mut self,
+        eye: Vec3,
+        limb: usize,
+        to: impl FnOnce(Vec3) -> Vec3,
+    ) -> Result<(), CliError> {
+        let Some(instance) = self.nearest(eye)? else { return Ok(()) };
+        if let Some(handle) = self.limbs.handles(&self.crowd, instance)?.get(limb) {
+            let to_model = Affine3A::from(*self.crowd.world(instance)?).inverse();
+            let to = to_model.transform_point3(to(handle.at));
+            self.limbs.drag(&mut self.crowd, &self.instances, limb, to)?;
+        }
+        Ok(())
+    }
+
+    /// Fades dragged limbs back to the clips.
+    pub fn let_go(&mut self, seconds: f32) -> Result<(), CliError> {
+        Ok(self.limbs.let_go(&mut self.crowd, &self.instances, seconds)?)
+    }
+
     /// Joints of up to `most` visible characters, nearest to the eye first.
     pub fn joints(&self, eye: Vec3, most: usize) -> Result<Joints, CliError> {
         let seen = self.view.seen().filter(|(_, seen)| seen.body);
@@ -379,6 +429,15 @@ impl ViewerCrowd {
             joints.joints.extend(found);
         }
         Ok(joints)
+    }
+}
+
+#[cfg(test)]
+impl ViewerCrowd {
+    /// What a limb of every character reaches for, and its weight.
+    pub fn reaching(&self, limb: usize) -> Vec<(phalanx::crowd::Target, f32)> {
+        let targets = self.instances.iter().map(|&i| self.limbs.target(&self.crowd, i, limb));
+        targets.map(|t| t.expect("a limb")).collect()
     }
 }
 

@@ -44,6 +44,20 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     window.wait_for_picture("a skeleton", |p| count(p, BESIDE_THE_GRAPH, bone) > 100)?;
     window.press(&["s"])?;
     window.wait_for_picture("no skeleton", |p| differing(p, &still, BESIDE_THE_GRAPH) == 0)?;
+    // A handle is dragged with its hand, which goes back.
+    let handle = |p: &Rgb<u8>| near(p, [255, 190, 40]);
+    window.press(&["h"])?;
+    let handles =
+        window.wait_for_picture("handles", |p| count(p, BESIDE_THE_GRAPH, handle) > 20)?;
+    let mut rings = handles.enumerate_pixels().filter(|(x, _, p)| *x > 216 && handle(p));
+    let at = rings.next().map(|(x, y, _)| [x, y + 6]).ok_or("no ring")?;
+    window.drag(at, [at[0] - 30, at[1] - 20])?;
+    screen.hands(&["mousemove", "300", "380"])?;
+    window.wait_for_picture("a hand that was dragged", |p| {
+        differing(p, &handles, BESIDE_THE_GRAPH) > 200
+    })?;
+    window.press(&["x", "h"])?;
+    window.wait_for_picture("no handles", |p| differing(p, &still, BESIDE_THE_GRAPH) == 0)?;
     window.press(&["g"])?;
     window.wait_for_picture("no graph", |p| {
         count(p, [550, 12, 785, 60], |p| p.0.iter().all(|&v| v < 110)) < 500

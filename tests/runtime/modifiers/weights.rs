@@ -4,7 +4,7 @@ use super::{Body, Cast};
 use glam::Vec3;
 use phalanx::crowd::PlayOptions;
 use phalanx::math::Affine3x4;
-use phalanx::playback::{Mixer, ModifierId, PlaybackError, Target, TwoBoneIk};
+use phalanx::playback::{Feet, Ground, Mixer, ModifierId, PlaybackError, Target, TwoBoneIk};
 use phalanx_testkit::ruler::held;
 
 const DT: f64 = 1.0 / 32.0;
@@ -128,6 +128,45 @@ fn weights_fade_over_time() {
     }
     cast.crowd.advance(DT).unwrap();
     assert!(cast.frame()[0] == with(0.0));
+}
+
+/// Weights at rest and in the midst of fades stay if targets or grounds come without weights.
+#[test]
+fn targets_without_weights_leave_weights_and_fades() {
+    let body = Body::character();
+    let (mut cast, by) = reach(3);
+    let ankles = [body.joint("LeftFoot"), body.joint("RightFoot")];
+    let feet = cast.crowd.add_modifier(cast.rig, Feet::new(body.joint("Hips"), &ankles)).unwrap();
+    let all = cast.all.clone();
+    // The second has a weight of 0.5; the third fades to 0.8 in 8 steps.
+    for m in [by, feet] {
+        cast.crowd.player(all[1]).unwrap().fade_modifier(m, 0.5, 0.0).unwrap();
+        cast.crowd.player(all[2]).unwrap().fade_modifier(m, 0.8, (8.0 * DT) as f32).unwrap();
+    }
+    for step in 0..10 {
+        let x = step as f32 * 0.01;
+        let targets = [0.0, 0.1, 0.2].map(|y| Target::model(NEAR + Vec3::new(x, y, 0.0)));
+        let grounds = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5].map(|y| Ground::level(x + y));
+        cast.crowd.set_targets(by, &all, &targets, &[]).unwrap();
+        cast.crowd.set_grounds(feet, &all, &grounds, &[]).unwrap();
+        for (n, weight) in [0.0, 0.5, (step as f32 * 0.1).min(0.8)].into_iter().enumerate() {
+            let playing = cast.crowd.playing(all[n]).unwrap();
+            assert_eq!(playing.target(by).unwrap(), (targets[n], weight), "{n} in step {step}");
+            assert_eq!(playing.target(feet).unwrap().1, weight, "feet of {n} in step {step}");
+        }
+        cast.crowd.advance(DT).unwrap();
+    }
+    // One target for all, and a wrong one changes nothing.
+    let before = cast.crowd.snapshot();
+    let nan = [Target::model(NEAR), Target::model(NEAR), Target::model(Vec3::NAN)];
+    let refused = cast.crowd.set_targets(by, &all, &nan, &[]).unwrap_err();
+    assert!(matches!(refused, PlaybackError::Element { element: 2, .. }), "{refused}");
+    assert!(cast.crowd.snapshot() == before);
+    cast.crowd.set_targets(by, &all, &[Target::model(NEAR)], &[]).unwrap();
+    for (&i, weight) in all.iter().zip([0.0, 0.5, 0.8]) {
+        let playing = cast.crowd.playing(i).unwrap();
+        assert_eq!(playing.target(by).unwrap(), (Target::model(NEAR), weight));
+    }
 }
 
 #[test]
