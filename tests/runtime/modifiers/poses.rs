@@ -287,6 +287,31 @@ fn weights_of_poses_fade() {
     assert!(cast.frame()[0] == with(0.0));
 }
 
+/// A pose that comes after one whose fade was running fades once in a step.
+#[test]
+fn a_removed_pose_leaves_no_fade() {
+    let body = Body::character();
+    let (given, _) = pose(body, 9);
+    for despawns in [false, true] {
+        let mut cast = Cast::new(&body.rig, 1);
+        for _ in 0..3 {
+            let mut player = cast.crowd.player(cast.all[0]).unwrap();
+            player.set_pose(&given, PoseSpace::Local).unwrap();
+            player.fade_pose(1.0, 8.0 * DT as f32).unwrap();
+            player.clear_pose();
+            if despawns {
+                cast.crowd.despawn(cast.all[0]).unwrap();
+                cast.all[0] = cast.crowd.spawn(cast.rig).unwrap();
+            }
+        }
+        let mut player = cast.crowd.player(cast.all[0]).unwrap();
+        player.set_pose(&given, PoseSpace::Local).unwrap();
+        player.fade_pose(1.0, 8.0 * DT as f32).unwrap();
+        cast.crowd.advance(DT).unwrap();
+        assert_eq!(cast.crowd.playing(cast.all[0]).unwrap().pose_weight(), Some(0.125));
+    }
+}
+
 #[test]
 fn poses_that_are_refused_change_nothing() {
     let body = Body::character();
