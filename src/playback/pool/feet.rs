@@ -85,7 +85,11 @@ impl Pool {
     /// no frame has evaluated is evaluated now, to the same bits.
     pub fn last_feet(&self, index: usize, feet: &Feet, out: &mut [Vec3]) {
         if let Some(row) = self.watched.row(index).filter(|row| row.known) {
-            return self.feet_in_world(index, feet, |ankle| row.model_before(ankle).copied(), out);
+            // A frame may have watched others than these.
+            if feet.ankles().all(|ankle| row.model_before(ankle).is_some()) {
+                let model = |ankle| row.model_before(ankle).copied();
+                return self.feet_in_world(index, feet, model, out);
+            }
         }
         let written = Evaluated::read(self, index, |e| {
             let all = feet.ankles().all(|ankle| e.watched_before(ankle).is_some());
