@@ -54,13 +54,14 @@ impl Feet {
         self.legs.iter().filter_map(|leg| leg.path.last().copied())
     }
 
-    /// Puts the feet of an instance on their grounds, in the order of the legs.
+    /// Puts the feet of an instance on their grounds, in the order of the legs. `given` is the weight of a pose that the
+    /// host has given.
     pub fn place(
         &self,
         pose: &mut PoseMut<'_>,
         (world, grounds): (&Affine3x4, &[Footing; MAX_FEET]),
         contacts: &Contacts,
-        weight: f32,
+        (weight, given): (f32, f32),
     ) {
         let world = linear(world);
         let up = world.inverse().y_axis;
@@ -103,7 +104,7 @@ impl Feet {
                     let raised = Vec3A::from(model.translation() - leg.rest).dot(up) / unit;
                     (1.0 - raised / leg.lift).clamp(0.0, 1.0)
                 };
-                let share = contacts.share(pose, (foot, ankle.into()), height) * weight;
+                let share = contacts.share(pose, (foot, ankle.into()), given, height) * weight;
                 if share > 0.0 {
                     let turn = sole(&world, direction, tangent * share);
                     let ankle = usize::from(ankle);

@@ -1,7 +1,7 @@
 //! Feet on the ground: grounds of instances, positions of feet, contacts in clips.
 
 use super::Pool;
-use crate::evaluate::{Evaluated, Feet, Footing, MAX_FEET, PoseMut, PoseStage};
+use crate::evaluate::{Evaluated, Feet, Footing, MAX_FEET, Modify, PoseMut, PoseStage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::ids::ModifierId;
@@ -62,7 +62,8 @@ impl Pool {
             }
         }
         if let Some(contacts) = self.contacts.get(usize::from(modifier)).filter(|_| weight > 0.0) {
-            feet.place(pose, (world, &grounds), contacts, weight);
+            let given = self.given(index).map_or(0.0, |given| given.weight);
+            feet.place(pose, (world, &grounds), contacts, (weight, given));
         }
     }
 
