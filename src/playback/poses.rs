@@ -148,6 +148,13 @@ impl HostPose<'_> {
         let finite = |joint: &Trs| joint.to_array().iter().all(|v| v.is_finite());
         let whole = |joint: &Trs| finite(joint) && joint.rotation.length() >= LEAST_ROTATION;
         let own = self.joints.iter().position(|joint| !whole(joint));
+        let relative = match (own, self.space) {
+            (Some(_), _) | (_, PoseSpace::Local) => "",
+            _ if usize::from(self.skeleton.parents()[joint]) < self.joints.len() => {
+                "relative to the joint above it, "
+            }
+            _ => "in model space, ",
+        };
         let (joint, local) = own.map_or((joint, local), |own| (own, &self.joints[own]));
         let far = |v: Vec3| {
             let all = v.to_array();
@@ -165,10 +172,11 @@ impl HostPose<'_> {
             return PlaybackError::Pose { joint, name, what };
         }
         let moved = far(local.translation);
-        match moved <= length {
-            true => self.error(joint, "its scale", far(local.scale), f32::MAX.into()),
-            false => self.error(joint, "its translation", moved, length),
-        }
+        let (what, value, limit) = match moved <= length {
+            true => ("its scale", far(local.scale), f32::MAX.into()),
+            false => ("its translation", moved, length),
+        };
+        self.error(joint, &format!("{relative}{what}"), value, limit)
     }
 
     fn error(&self, joint: usize, what: &str, value: f64, limit: f64) -> PlaybackError {

@@ -379,6 +379,14 @@ fn poses_that_are_refused_change_nothing() {
     let saved = cast.crowd.snapshot();
     let refused = cast.crowd.set_poses(cast.rig, &cast.all, &three, PoseSpace::World, &[1.0]);
     assert!(matches!(refused, Err(PlaybackError::Element { element: 2, .. })));
+    // What is refused is none of the numbers that were given.
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("(\"Root\"): in model space, its translation is NaN"), "{text}");
+    let mut flat = good.clone();
+    flat[body.joint("Spine")].scale = Vec3::ZERO;
+    let refused = cast.crowd.set_poses(cast.rig, &cast.all[..1], &flat, PoseSpace::Model, &[1.0]);
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("(\"Spine1\"): relative to the joint above it, its transl"), "{text}");
     let gone = cast.all[1];
     assert!(cast.crowd.snapshot() == saved && cast.frame() == rows);
     cast.crowd.despawn(gone).unwrap();
