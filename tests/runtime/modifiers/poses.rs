@@ -312,6 +312,31 @@ fn a_removed_pose_leaves_no_fade() {
     }
 }
 
+/// A hidden hand, below an arm with an uneven scale, in any space.
+#[test]
+fn scales_of_nothing_are_kept() {
+    let body = Body::character();
+    let (mut given, _) = pose(body, 3);
+    let skeleton = body.rig.skeleton();
+    let is_leaf = |&joint: &usize| !skeleton.parents().contains(&(joint as u16));
+    let leaves: Vec<usize> = (0..given.len()).filter(is_leaf).collect();
+    for (n, &leaf) in leaves.iter().enumerate() {
+        given[leaf].scale = [Vec3::ZERO, Vec3::new(1.0, 0.0, 1.0)][n % 2];
+    }
+    for space in [PoseSpace::Local, PoseSpace::Model, PoseSpace::World] {
+        let mut cast = Cast::new(&body.rig, 1);
+        cast.crowd.set_poses(cast.rig, &cast.all, &given, space, &[1.0]).unwrap();
+        finite(&cast.frame()[0], "a frame");
+        for &leaf in &leaves {
+            let mut read = [Trs::IDENTITY];
+            let stage = PoseStage::After;
+            cast.crowd.local_poses(cast.rig, &[leaf], &cast.all, stage, &mut read).unwrap();
+            assert_eq!(read[0].scale.x == 0.0, given[leaf].scale.x == 0.0, "{leaf}, {space:?}");
+            assert!(read[0].scale.y == 0.0 && read[0].rotation.is_finite(), "{leaf}, {space:?}");
+        }
+    }
+}
+
 #[test]
 fn poses_that_are_refused_change_nothing() {
     let body = Body::character();
