@@ -15,7 +15,7 @@ pub struct WatchedJoints<'a> {
     /// Model matrices of the joints, in the same order: joint space to model space.
     pub models: &'a [Affine3x4],
     /// True if the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
-    /// its actions or overrides.
+    /// its actions, overrides, pose or targets.
     pub current: bool,
     /// The number of frames evaluated since the one that the matrices come from: 0 for the last frame. `None` if they
     /// come from no frame: the instance was not evaluated since the joints are watched (the matrices are then the

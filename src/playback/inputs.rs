@@ -92,6 +92,10 @@ impl Inputs {
     pub fn clear_pose(&mut self, instance: usize) -> bool {
         let had = self.active(instance) >> POSE == 1;
         if self.poses.clear(instance) {
+            if self.weight(instance, POSE).running() {
+                // The next pose of the instance fades by itself.
+                self.fading.retain(|&fade| fade != (instance as u32, POSE));
+            }
             self.lists.remove(instance, key(POSE, 0));
             self.mark(instance, POSE, false);
         }

@@ -52,9 +52,8 @@ pub(crate) struct Definition {
     pub last: u16,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
-    /// By how much vertices move beyond where turns of the joints take them: in model space, and in all.
+    /// By how much vertices move beyond where turns of the joints take them, in model space.
     pub moves: f32,
-    pub reach: f32,
     /// By foot the markers that put it down and lift it.
     pub markers: Box<[Option<[String; 2]>]>,
     /// The hash of its kind's fields and joints.
@@ -104,17 +103,7 @@ impl Definition {
             reads[usize::from(joint) / 64] |= 1 << (joint % 64);
         }
         let (joints, markers) = (joints.into(), Box::default());
-        Ok(Self {
-            change,
-            joints,
-            reads,
-            last,
-            stretch: 1.0,
-            moves: 0.0,
-            reach: 0.0,
-            markers,
-            hash,
-        })
+        Ok(Self { change, joints, reads, last, stretch: 1.0, moves: 0.0, markers, hash })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::math::{LANES, Row};
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use crate::words::shorten;
-use glam::{DAffine3, DQuat, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 
 use super::error::PlaybackError;
 
@@ -116,8 +116,9 @@ impl HostPose<'_> {
             return *given;
         }
         let (t, r, s) = (given.translation, given.rotation.as_dquat().normalize(), given.scale);
-        let given = DAffine3::from_scale_rotation_translation(s.as_dvec3(), r, t.as_dvec3());
-        narrow(self.to_model * given)
+        narrow(s.as_dvec3(), |s| {
+            self.to_model * DAffine3::from_scale_rotation_translation(s, r, t.as_dvec3())
+        })
     }
 
     /// The largest number of a joint's scale over that of the rest pose, each counted with at least 1.
@@ -148,6 +149,13 @@ impl HostPose<'_> {
         let finite = |joint: &Trs| joint.to_array().iter().all(|v| v.is_finite());
         let whole = |joint: &Trs| finite(joint) && joint.rotation.length() >= LEAST_ROTATION;
         let own = self.joints.iter().position(|joint| !whole(joint));
+        let relative = match (own, self.space) {
+            (Some(_), _) | (_, PoseSpace::Local) => "",
+            _ if usize::from(self.skeleton.parents()[joint]) < self.joints.len() => {
+                "relative to the joint above it, "
+            }
+            _ => "in model space, ",
+        };
         let (joint, local) = own.map_or((joint, local), |own| (own, &self.joints[own]));
         let far = |v: Vec3| {
             let all = v.to_array();
@@ -165,10 +173,11 @@ impl HostPose<'_> {
             return PlaybackError::Pose { joint, name, what };
         }
         let moved = far(local.translation);
-        match moved <= length {
-            true => self.error(joint, "its scale", far(local.scale), f32::MAX.into()),
-            false => self.error(joint, "its translation", moved, length),
-        }
+        let (what, value, limit) = match moved <= length {
+            true => ("its scale", far(local.scale), f32::MAX.into()),
+            false => ("its translation", moved, length),
+        };
+        self.error(joint, &format!("{relative}{what}"), value, limit)
     }
 
     fn error(&self, joint: usize, what: &str, value: f64, limit: f64) -> PlaybackError {
@@ -236,13 +245,18 @@ fn relative_wide(parent: &Trs, child: &Trs) -> Trs {
     let inverse = parent.rotation.as_dquat().normalize().conjugate();
     let away = inverse * (child.translation.as_dvec3() - parent.translation.as_dvec3());
     let turn: DQuat = inverse * child.rotation.as_dquat().normalize();
-    let child = DAffine3::from_scale_rotation_translation(child.scale.as_dvec3(), turn, away);
-    narrow(DAffine3::from_scale(1.0 / parent.scale.as_dvec3()) * child)
+    narrow(child.scale.as_dvec3(), |scale| {
+        let child = DAffine3::from_scale_rotation_translation(scale, turn, away);
+        DAffine3::from_scale(1.0 / parent.scale.as_dvec3()) * child
+    })
 }
 
-/// Translation, rotation and scale of a transform.
-fn narrow(m: DAffine3) -> Trs {
+/// Translation, rotation and scale of the transform `of` scales. An axis with a scale of 0 is where it is with 1.
+fn narrow(scale: DVec3, of: impl FnOnce(DVec3) -> DAffine3) -> Trs {
+    let flat = scale.cmpeq(DVec3::ZERO);
+    let m = of(DVec3::select(flat, DVec3::ONE, scale));
     let (scale, rotation, translation) = m.to_scale_rotation_translation();
+    let scale = DVec3::select(flat, DVec3::ZERO, scale);
     Trs { translation: translation.as_vec3(), rotation: rotation.as_quat(), scale: scale.as_vec3() }
 }
 

@@ -12,6 +12,7 @@ use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
 use super::inputs::{Input, Inputs};
 use super::layer_state::LayerState;
+use super::library::Library;
 use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
 use super::overrides::Overrides;
@@ -243,10 +244,15 @@ impl State {
         &mut self.inputs
     }
 
-    /// Whether all targets are possible for a skeleton.
-    pub fn inputs_fit(&self, skeleton: &Skeleton) -> bool {
+    /// Whether all targets are possible for the skeleton and the modifiers of a library.
+    pub fn inputs_fit(&self, library: &Library) -> bool {
         let mut all = (0..self.len()).flat_map(|index| self.inputs.all(index));
-        all.all(|input| input.target.check(skeleton).is_ok())
+        all.all(|input| {
+            let by = library.modifiers().get(input.modifier.into());
+            // The weight of a pose is no modifier's.
+            let slots = by.and_then(|by| by.feet()).map_or(1, |feet| feet.legs.len());
+            usize::from(input.slot) < slots && input.target.check(library.rig().skeleton()).is_ok()
+        })
     }
 
     /// Whether all poses are possible for a skeleton.

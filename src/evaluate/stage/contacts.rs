@@ -31,11 +31,13 @@ impl Contacts {
     }
 
     /// The share of a foot's contact with the ground, in [0, 1], given its ankle. Clips count by their weights at the ankle;
-    /// `other` is the share for those without markers and for the rest pose.
+    /// `other` is the share for those without markers, for the rest pose, and for the pose that the host has given with
+    /// the weight `given`.
     pub fn share(
         &self,
         pose: &PoseMut<'_>,
         (foot, ankle): (usize, usize),
+        given: f32,
         other: impl FnOnce() -> f32,
     ) -> f32 {
         if self.spans.is_empty() {
@@ -57,6 +59,7 @@ impl Contacts {
                 }
             }
         }
+        (share, known) = (share * (1.0 - given), known * (1.0 - given));
         match known < 1.0 {
             true => (share + (1.0 - known) * other()).clamp(0.0, 1.0),
             false => share.clamp(0.0, 1.0),

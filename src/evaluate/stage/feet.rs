@@ -4,7 +4,7 @@
 //! which the model has to move for one unit along world y. Sines and cosines come from the tangent of half an angle.
 
 use super::contacts::Contacts;
-use super::{Chain, Chains, IkTarget, PoseMut, linear};
+use super::{Chain, Chains, IkTarget, Pole, PoseMut, linear};
 use crate::math::Affine3x4;
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 
@@ -54,13 +54,14 @@ impl Feet {
         self.legs.iter().filter_map(|leg| leg.path.last().copied())
     }
 
-    /// Puts the feet of an instance on their grounds, in the order of the legs.
+    /// Puts the feet of an instance on their grounds, in the order of the legs. `given` is the weight of a pose that the
+    /// host has given.
     pub fn place(
         &self,
         pose: &mut PoseMut<'_>,
         (world, grounds): (&Affine3x4, &[Footing; MAX_FEET]),
         contacts: &Contacts,
-        weight: f32,
+        (weight, given): (f32, f32),
     ) {
         let world = linear(world);
         let up = world.inverse().y_axis;
@@ -85,7 +86,7 @@ impl Feet {
         }
         // The shift moves what is below the pelvis as a whole.
         let from = above * local;
-        // Legs do not share joints.
+        // Legs do not share joints, but the pole of one may be a joint of another.
         let mut chains = Chains::default();
         for (foot, (leg, ground)) in legs() {
             let rises = up * (ground.height - sinks);
@@ -103,7 +104,7 @@ impl Feet {
                     let raised = Vec3A::from(model.translation() - leg.rest).dot(up) / unit;
                     (1.0 - raised / leg.lift).clamp(0.0, 1.0)
                 };
-                let share = contacts.share(pose, (foot, ankle.into()), height) * weight;
+                let share = contacts.share(pose, (foot, ankle.into()), given, height) * weight;
                 if share > 0.0 {
                     let turn = sole(&world, direction, tangent * share);
                     let ankle = usize::from(ankle);
@@ -116,7 +117,8 @@ impl Feet {
                 if !position.is_finite() {
                     continue;
                 }
-                if chains.len() == Chains::MOST {
+                let reads = matches!(leg.chain.pole, Pole::Joint(_));
+                if reads || chains.len() == Chains::MOST {
                     chains.bend(pose);
                     chains = Chains::default();
                 }
@@ -157,6 +159,6 @@ fn sole(world: &Mat3A, direction: Vec3, tangent: f32) -> Mat3A {
 impl Chain {
     /// Whether the chain stays as it is if its end stays.
     fn rests(&self) -> bool {
-        self.pole == super::Pole::Animated && self.twist == 0.0 && self.soft == 0.0
+        self.pole == Pole::Animated && self.twist == 0.0 && self.soft == 0.0
     }
 }

@@ -87,7 +87,9 @@ impl<S: Simd> TwoBone<'_, S> {
         if let Some(pole) = self.pole {
             let (pole, _) = pole.direction(f32x4::splat(simd, f32::MIN_POSITIVE));
             let (wanted, known) = pole.across(to);
-            plane = turned_about(to, plane, (wanted.cross(to), known), weight);
+            // Lanes without a chain have no weight.
+            let share = live.select(weight, one);
+            plane = turned_about(to, plane, (wanted.cross(to), known), share);
         }
         if self.twist.simd_eq(zero).to_bitmask() != 15 {
             plane = twisted(to, plane, self.twist * weight);
@@ -173,9 +175,12 @@ fn turned_partly<S: Simd>(
     share: f32x4<S>,
 ) -> Vec3x4<S> {
     let of = |i: usize| {
-        let (axis, from, to) = (axis.lane(i), from.lane(i), to.lane(i));
+        let (axis, from, to, share) = (axis.lane(i), from.lane(i), to.lane(i), share.as_array()[i]);
+        if share >= 1.0 {
+            return to;
+        }
         let angle = from.cross(to).dot(axis).atan2(from.dot(to));
-        Quat::from_axis_angle(axis, angle * share.as_array()[i]) * from
+        Quat::from_axis_angle(axis, angle * share) * from
     };
     Vec3x4::from_lanes(share.simd, each!(Vec3::ZERO; LANES; i => of(i)))
 }

@@ -28,8 +28,8 @@ const LIFT: f32 = 0.1;
 /// - Soles turn by the shortest rotation from world y to the normal of the ground, by at most [`tilt`](Self::tilt), while
 ///   the foot is on the ground: from the marker that puts it down to the one that lifts it, with a fade of 0.1 s on
 ///   either side. A clip is taken as a loop: before its first marker counts what the last one says. In clips without
-///   such markers, and at rest, a foot is on the ground by its height over the rest pose: 1 at or below it, 0 from a
-///   tenth of the leg's length on. Clips count by their weights.
+///   such markers, at rest, and in poses that the host gives, a foot is on the ground by its height over the rest pose: 1
+///   at or below it, 0 from a tenth of the leg's length on. Clips count by their weights.
 /// - At a weight below 1 all of it is done in part.
 ///
 /// Positions come from the last evaluated frame, moved by the present world transform: what is set is **one frame

@@ -87,6 +87,6 @@ impl Hook {
         joints.iter().for_each(|&joint| h.write_u64(joint.into()));
         h.write_f32(self.reach);
         let definition = Definition::of(rig, Change::Hook, (joints, None), h.finish())?;
-        Ok(Definition { reach: self.reach, ..definition })
+        Ok(Definition { moves: self.reach, ..definition })
     }
 }

@@ -26,7 +26,8 @@ pub struct Target {
     pub position: Vec3,
     /// The rotation of the end joint. Of a joint that is mirrored in the model, that of its axes reversed.
     pub rotation: Option<Quat>,
-    /// The direction to which [`TwoBoneIk::normal_axis`] is turned, if there is no rotation.
+    /// The direction to which [`TwoBoneIk::normal_axis`](super::TwoBoneIk::normal_axis) is turned, if there is no
+    /// rotation.
     pub normal: Option<Vec3>,
 }
 

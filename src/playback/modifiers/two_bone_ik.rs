@@ -12,8 +12,8 @@ use glam::Vec3;
 /// Inverse kinematics of two bones: a leg, an arm.
 ///
 /// The upper and the middle joint are turned as wholes in model space, so that the end joint reaches the
-/// [target](Target) of the instance. Bones keep their lengths in model space, whatever scales the joints above have,
-/// unless [`stretch`](Self::stretch) is above 1. Angles follow from the law of cosines.
+/// [target](super::Target) of the instance. Bones keep their lengths in model space, whatever scales the joints above
+/// have, unless [`stretch`](Self::stretch) is above 1. Angles follow from the law of cosines.
 ///
 /// - A target out of reach: the chain points to it, and is straight unless [`soft`](Self::soft) keeps it bent.
 /// - A target nearer than the difference of both lengths: the end stays at that distance.
@@ -59,8 +59,8 @@ pub struct TwoBoneIk {
     pub twist: f32,
     /// How the end joint is turned if the target says nothing about it. Default: [`EndRotation::Keep`].
     pub end_rotation: EndRotation,
-    /// Axis of the end joint, in its space, that is turned to [`Target::normal`]. Default: the axis that points along
-    /// model y in the rest pose.
+    /// Axis of the end joint, in its space, that is turned to [`Target::normal`](super::Target::normal). Default: the axis
+    /// that points along model y in the rest pose.
     pub normal_axis: Option<Vec3>,
 }
 

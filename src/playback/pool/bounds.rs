@@ -229,17 +229,15 @@ impl PoolBounds {
             stretch *= wider;
             anchor_escapes = true;
         }
-        let mut reach = 0.0;
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
             stretch *= f64::from(modifier.stretch);
             moved += f64::from(modifier.moves);
-            reach += f64::from(modifier.reach);
             anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
         let more = self.scale * offsets + moved;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
-        let around = |distance: f64| ((distance + more + morph) * stretch + reach) * ROUNDING;
+        let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
         let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);
         let sphere = match anchor {
             Some(anchor) => Sphere {

@@ -1,7 +1,7 @@
 //! Feet on the ground: grounds of instances, positions of feet, contacts in clips.
 
 use super::Pool;
-use crate::evaluate::{Evaluated, Feet, Footing, MAX_FEET, PoseMut, PoseStage};
+use crate::evaluate::{Evaluated, Feet, Footing, MAX_FEET, Modify, PoseMut, PoseStage};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::ids::ModifierId;
@@ -62,7 +62,8 @@ impl Pool {
             }
         }
         if let Some(contacts) = self.contacts.get(usize::from(modifier)).filter(|_| weight > 0.0) {
-            feet.place(pose, (world, &grounds), contacts, weight);
+            let given = self.given(index).map_or(0.0, |given| given.weight);
+            feet.place(pose, (world, &grounds), contacts, (weight, given));
         }
     }
 
@@ -85,7 +86,11 @@ impl Pool {
     /// no frame has evaluated is evaluated now, to the same bits.
     pub fn last_feet(&self, index: usize, feet: &Feet, out: &mut [Vec3]) {
         if let Some(row) = self.watched.row(index).filter(|row| row.known) {
-            return self.feet_in_world(index, feet, |ankle| row.model_before(ankle).copied(), out);
+            // A frame may have watched others than these.
+            if feet.ankles().all(|ankle| row.model_before(ankle).is_some()) {
+                let model = |ankle| row.model_before(ankle).copied();
+                return self.feet_in_world(index, feet, model, out);
+            }
         }
         let written = Evaluated::read(self, index, |e| {
             let all = feet.ankles().all(|ankle| e.watched_before(ankle).is_some());

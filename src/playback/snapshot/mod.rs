@@ -99,7 +99,7 @@ impl PoolSnapshot {
                 return differs("modifiers", text);
             }
         }
-        if !self.state.inputs_fit(pool.rig().skeleton()) {
+        if !self.state.inputs_fit(library) {
             let text = format!("targets in the snapshot do not fit {}", library.rig_text());
             return differs("modifiers", text);
         }

@@ -6,7 +6,9 @@ use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdSnapshot, InstanceId, PlayOptions, PoseStage, RowLayout, Tier, Tiers,
 };
 use phalanx::math::Affine3x4;
-use phalanx::playback::{Hook, Mixer, ModifierId, PlaybackError, PoseError, PoseMut, Target};
+use phalanx::playback::{
+    Hook, Mixer, ModifierId, PlaybackError, PoseError, PoseMut, Target, TwoBoneIk,
+};
 use phalanx::skeleton::Trs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
@@ -424,6 +426,30 @@ fn bounds_are_wider_by_the_reach() {
     assert!(radius(Some(0.0)) >= radius(None));
     let wider = radius(Some(2.0)) - radius(Some(0.0));
     assert!((wider - 2.0).abs() < 1e-2, "{wider}");
+}
+
+/// A chain that stretches after the hook makes what the hook moved longer.
+#[test]
+fn bounds_hold_what_is_stretched_after_the_hook() {
+    let body = Body::character();
+    let mut cast = Cast::new(&body.rig, 1);
+    let (arm, hand) = (body.joint("RightForeArm"), body.joint("RightHand"));
+    let hook = Hook { reach: 5.0, joints: Some(vec![arm]) };
+    let hook = cast.crowd.add_modifier(cast.rig, hook).unwrap();
+    let ik = TwoBoneIk { stretch: 10.0, ..TwoBoneIk::new(hand) };
+    let ik = cast.crowd.add_modifier(cast.rig, ik).unwrap();
+    cast.aim(0, hook, Target::default(), 1.0);
+    cast.aim(0, ik, Target::model(Vec3::X * 1000.0), 1.0);
+    cast.crowd.watch(cast.rig, &[hand], PoseStage::After).unwrap();
+    cast.crowd.evaluate_with(&mut cast.bones, &|_, pose, _| {
+        let local = pose.local(arm).unwrap();
+        let translation = local.translation + local.translation.normalize() * 4.99;
+        pose.set_local(arm, Trs { translation, ..local }).unwrap();
+    });
+    let at = cast.crowd.watched(cast.all[0], PoseStage::After).unwrap().models[0].translation();
+    let sphere = cast.crowd.bounding_sphere(cast.all[0]).unwrap().unwrap();
+    let far = at.distance(Vec3::from(sphere.center));
+    assert!(far > 30.0 && far <= sphere.radius, "{far} of {sphere:?}");
 }
 
 #[test]

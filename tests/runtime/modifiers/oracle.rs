@@ -109,3 +109,84 @@ fn limbs_are_where_the_oracle_has_them() {
     }
     assert!(out > 100 && within > 400, "{out} {within}");
 }
+
+/// Chains of one instance are bent at once where they can be, with the result of one after another: any of them, in any
+/// order, with poles and targets in what others move.
+#[test]
+fn many_chains_are_where_the_oracle_has_them_one_after_another() {
+    let body = Body::character();
+    let (head, chains) = (body.joint("Head"), chains(body));
+    for number in 0..150u64 {
+        let mut next = number * 1000;
+        let mut r = || {
+            next += 1;
+            hash01(next)
+        };
+        let mut pick = |count: usize| (r() * count as f64) as usize % count;
+        let mut cast = Cast::new(&body.rig, 1);
+        let (clip, time) = (pick(10), 0.3);
+        cast.hold(0, clip, time);
+        let mut want = posed(body, clip, time);
+        for _ in 0..2 + pick(6) {
+            let of = settings(&chains[pick(chains.len())], head);
+            let (ik, rotation, normal) = of[pick(of.len())].clone();
+            let ik = TwoBoneIk {
+                pole: match (ik.pole, pick(2)) {
+                    (Pole::Joint(_), 0) => Pole::Joint(chains[pick(chains.len())].end),
+                    (pole, _) => pole,
+                },
+                ..ik
+            };
+            let weight = [1.0, 1.0, 0.5, 0.2, 0.0][pick(5)];
+            let end = body.at(&want, ik.end).as_vec3();
+            let position =
+                target(end, body.length(&want, &ik) as f32, number * 10 + pick(10) as u64);
+            let space = match pick(4) {
+                0 => Target::joint(chains[pick(chains.len())].end, Vec3::new(0.1, 0.2, -0.1)),
+                1 => Target::world(position),
+                _ => Target::model(position),
+            };
+            let aimed = Target { rotation, normal, ..space };
+            let by = cast.crowd.add_modifier(cast.rig, ik.clone()).unwrap();
+            cast.aim(0, by, aimed, weight);
+            if weight > 0.0 {
+                want = body.bent(&want, &ik, (&aimed, &Affine3x4::IDENTITY), weight);
+            }
+        }
+        body.close(&cast.models(0), &want, (2.0, 3e-4), &format!("{number}"));
+    }
+}
+
+/// What else is bent at the same time changes no bit of a chain.
+#[test]
+fn chains_that_are_bent_at_once_have_the_bits_of_one_alone() {
+    let body = Body::character();
+    let chains = &chains(body)[..4];
+    let head = body.joint("Head");
+    for (hand, weight) in [(0, 1.0), (1, 1.0), (0, 0.5)] {
+        for (k, (ik, rotation, normal)) in settings(&chains[hand], head).into_iter().enumerate() {
+            let mut cast = Cast::new(&body.rig, 2);
+            (0..2).for_each(|n| cast.hold(n, 1, 0.3));
+            let worlds = posed(body, 1, 0.3);
+            for (c, chain) in chains.iter().enumerate() {
+                let pole = Pole::Direction(Vec3::new(0.1, 0.2, 1.0));
+                let other =
+                    TwoBoneIk { pole, soft: 0.2, stretch: 1.2, twist: 0.1, ..chain.clone() };
+                let ik = if c == hand { ik.clone() } else { other };
+                let end = body.at(&worlds, ik.end).as_vec3();
+                let at = target(end, body.length(&worlds, &ik) as f32, c as u64);
+                let by = cast.crowd.add_modifier(cast.rig, ik).unwrap();
+                let own = Target { rotation, normal, ..Target::model(at) };
+                match c == hand {
+                    true => (0..2).for_each(|n| cast.aim(n, by, own, 1.0)),
+                    false => cast.aim(0, by, Target::model(at), weight),
+                }
+            }
+            let (with, alone) = (cast.models(0), cast.models(1));
+            let own = body.rig.skeleton().joint(if hand == 0 { "LeftHand" } else { "RightHand" });
+            let own = own.unwrap();
+            let bits = |m: &Affine3x4| m.to_cols_array().map(f32::to_bits);
+            assert_eq!(bits(&with[own]), bits(&alone[own]), "{hand}, {weight}, settings {k}");
+        }
+    }
+}

@@ -287,6 +287,56 @@ fn weights_of_poses_fade() {
     assert!(cast.frame()[0] == with(0.0));
 }
 
+/// A pose that comes after one whose fade was running fades once in a step.
+#[test]
+fn a_removed_pose_leaves_no_fade() {
+    let body = Body::character();
+    let (given, _) = pose(body, 9);
+    for despawns in [false, true] {
+        let mut cast = Cast::new(&body.rig, 1);
+        for _ in 0..3 {
+            let mut player = cast.crowd.player(cast.all[0]).unwrap();
+            player.set_pose(&given, PoseSpace::Local).unwrap();
+            player.fade_pose(1.0, 8.0 * DT as f32).unwrap();
+            player.clear_pose();
+            if despawns {
+                cast.crowd.despawn(cast.all[0]).unwrap();
+                cast.all[0] = cast.crowd.spawn(cast.rig).unwrap();
+            }
+        }
+        let mut player = cast.crowd.player(cast.all[0]).unwrap();
+        player.set_pose(&given, PoseSpace::Local).unwrap();
+        player.fade_pose(1.0, 8.0 * DT as f32).unwrap();
+        cast.crowd.advance(DT).unwrap();
+        assert_eq!(cast.crowd.playing(cast.all[0]).unwrap().pose_weight(), Some(0.125));
+    }
+}
+
+/// A hidden hand, below an arm with an uneven scale, in any space.
+#[test]
+fn scales_of_nothing_are_kept() {
+    let body = Body::character();
+    let (mut given, _) = pose(body, 3);
+    let skeleton = body.rig.skeleton();
+    let is_leaf = |&joint: &usize| !skeleton.parents().contains(&(joint as u16));
+    let leaves: Vec<usize> = (0..given.len()).filter(is_leaf).collect();
+    for (n, &leaf) in leaves.iter().enumerate() {
+        given[leaf].scale = [Vec3::ZERO, Vec3::new(1.0, 0.0, 1.0)][n % 2];
+    }
+    for space in [PoseSpace::Local, PoseSpace::Model, PoseSpace::World] {
+        let mut cast = Cast::new(&body.rig, 1);
+        cast.crowd.set_poses(cast.rig, &cast.all, &given, space, &[1.0]).unwrap();
+        finite(&cast.frame()[0], "a frame");
+        for &leaf in &leaves {
+            let mut read = [Trs::IDENTITY];
+            let stage = PoseStage::After;
+            cast.crowd.local_poses(cast.rig, &[leaf], &cast.all, stage, &mut read).unwrap();
+            assert_eq!(read[0].scale.x == 0.0, given[leaf].scale.x == 0.0, "{leaf}, {space:?}");
+            assert!(read[0].scale.y == 0.0 && read[0].rotation.is_finite(), "{leaf}, {space:?}");
+        }
+    }
+}
+
 #[test]
 fn poses_that_are_refused_change_nothing() {
     let body = Body::character();
@@ -354,6 +404,14 @@ fn poses_that_are_refused_change_nothing() {
     let saved = cast.crowd.snapshot();
     let refused = cast.crowd.set_poses(cast.rig, &cast.all, &three, PoseSpace::World, &[1.0]);
     assert!(matches!(refused, Err(PlaybackError::Element { element: 2, .. })));
+    // What is refused is none of the numbers that were given.
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("(\"Root\"): in model space, its translation is NaN"), "{text}");
+    let mut flat = good.clone();
+    flat[body.joint("Spine")].scale = Vec3::ZERO;
+    let refused = cast.crowd.set_poses(cast.rig, &cast.all[..1], &flat, PoseSpace::Model, &[1.0]);
+    let text = refused.unwrap_err().to_string();
+    assert!(text.contains("(\"Spine1\"): relative to the joint above it, its transl"), "{text}");
     let gone = cast.all[1];
     assert!(cast.crowd.snapshot() == saved && cast.frame() == rows);
     cast.crowd.despawn(gone).unwrap();

@@ -73,6 +73,33 @@ fn positions_are_one_frame_old_and_follow_the_world() {
     assert!(mixer.foot_positions(by, &mut [Vec3::ZERO]).is_err());
 }
 
+/// Frames that watched other joints, or feet no longer, say nothing of feet.
+#[test]
+fn positions_are_right_whatever_else_is_watched() {
+    let body = Body::character();
+    let feet = both(body);
+    let ankles: Vec<usize> = feet.feet.iter().map(|foot| foot.leg.end).collect();
+    let mut cast = Cast::new(&body.rig, 1);
+    cast.hold(0, 1, 0.2);
+    let close = |have: [Vec3; 2], what: &str| {
+        let want = posed(body, 1, 0.2);
+        for (have, &ankle) in have.iter().zip(&ankles) {
+            let off = have.distance(body.at(&want, ankle).as_vec3());
+            assert!(off < 1e-5, "{what}: {off}");
+        }
+    };
+    cast.crowd.watch(cast.rig, &[body.joint("Head")], PoseStage::After).unwrap();
+    cast.frame();
+    let by = cast.crowd.add_modifier(cast.rig, feet.clone()).unwrap();
+    cast.stand(0, by, &[Ground::level(0.2), Ground::level(-0.1)], 1.0);
+    close(cast.feet(0, by), "watched since the last frame");
+    cast.frame();
+    close(cast.feet(0, by), "watched");
+    cast.crowd.unwatch(cast.rig, &ankles, PoseStage::Before).unwrap();
+    cast.frame();
+    close(cast.feet(0, by), "no longer watched");
+}
+
 /// A hilly ground.
 fn ground(at: Vec3) -> Ground {
     let (x, z) = (at.x, at.z);

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 use phalanx::clip::Marker;
 use phalanx::crowd::{LayerOptions, PlayOptions};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{ClipId, Feet, Ground, ModifierId};
+use phalanx::playback::{ClipId, Feet, Ground, ModifierId, PoseSpace};
 use phalanx::skeleton::JointMask;
 use phalanx_testkit::oracle::feet::contact;
 use phalanx_testkit::ruler::held;
@@ -102,6 +102,27 @@ fn soles_follow_the_ground_between_the_markers() {
             seen.iter().filter(|&&n| n > 0).count()
                 >= if events.len() > 2 || events[0].1 != events[1].1 { 2 } else { 1 }
         );
+    }
+}
+
+/// A pose that the host gives covers the clips, and what their markers say.
+#[test]
+fn in_poses_of_the_host_feet_are_on_the_ground_by_their_height() {
+    let body = Body::character();
+    let feet = marked(body);
+    let mut cast = Cast::new(&body.rig, 1);
+    let by = cast.crowd.add_modifier(cast.rig, feet.clone()).unwrap();
+    let lifted = clip(&mut cast, body, 1, &[("left up", 0.0), ("right up", 0.0)]);
+    cast.crowd.play(cast.all[0], lifted, &held(0.2, 1.0)).unwrap();
+    let skeleton = body.rig.skeleton();
+    let rest: Vec<_> = (0..skeleton.len()).map(|joint| skeleton.rest(joint)).collect();
+    // All of the rest pose, in which feet are on the ground; with a part of the weight that part counts at least.
+    for (weight, least) in [(0.0, 0.0), (1.0, 1.0), (0.4, 0.0)] {
+        let space = PoseSpace::Local;
+        cast.crowd.set_poses(cast.rig, &cast.all, &rest, space, &[weight]).unwrap();
+        let have = share(&mut cast, by, &feet, 0);
+        let most = f64::from(weight) + 2e-3;
+        assert!(have > least - 2e-3 && have < most, "weight {weight}: {have}");
     }
 }
 

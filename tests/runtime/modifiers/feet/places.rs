@@ -16,8 +16,12 @@ fn settings(body: &Body) -> Vec<Feet> {
         feet.feet.iter_mut().for_each(|foot| change(&mut foot.leg));
         feet
     };
+    // The knee of a leg points to the foot of the one before.
+    let mut behind = plain.clone();
+    behind.feet[1].leg.pole = Pole::Joint(plain.feet[0].leg.end);
     vec![
         plain.clone(),
+        behind,
         Feet { reach: 0.05, tilt: 0.1, ..plain.clone() },
         Feet { reach: 0.0, tilt: 1.5, pelvis: body.joint("Root"), ..plain.clone() },
         with(|leg| leg.pole = Pole::Direction(Vec3::new(0.2, 0.1, 1.0))),

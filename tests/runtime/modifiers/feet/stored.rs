@@ -137,3 +137,24 @@ fn hostile_grounds_are_refused_or_finite() {
     }
     assert!(read > restored && restored > 50, "{read} {restored}");
 }
+
+/// Grounds of more feet than the modifier has.
+#[test]
+fn grounds_without_a_foot_are_refused() {
+    let body = Body::character();
+    let two = both(body);
+    let one = Feet { feet: two.feet[..1].to_vec(), ..two.clone() };
+    let (mut small, _) = super::cast(body, &one, 0);
+    // Without instances both snapshots differ in the modifier's hash alone, and in the check sum.
+    let of = |feet: &Feet| super::cast(body, feet, 0).0.crowd.snapshot().to_bytes();
+    let (of_one, of_two) = (of(&one), of(&two));
+    let at = (32..of_one.len()).find(|&at| of_one[at] != of_two[at]).unwrap();
+    let (of_one, of_two) = (&of_one[at..at + 8], &of_two[at..at + 8]);
+    let mut bytes = played().0.crowd.snapshot().to_bytes();
+    assert!(&bytes[at..at + 8] == of_two);
+    bytes[at..at + 8].copy_from_slice(of_one);
+    seal_snapshot(&mut bytes);
+    let snapshot = CrowdSnapshot::from_bytes(&bytes).unwrap();
+    let error = small.crowd.restore(&snapshot).unwrap_err().to_string();
+    assert!(error.contains("targets in the snapshot do not fit"), "{error}");
+}
