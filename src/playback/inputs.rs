@@ -108,6 +108,12 @@ impl Inputs {
         self.active.get(instance).copied().unwrap_or(0)
     }
 
+    /// Whether any weight fades.
+    #[inline(always)]
+    pub fn fades(&self) -> bool {
+        !self.fading.is_empty()
+    }
+
     /// The inputs of an instance, in ascending order of modifiers.
     #[inline]
     pub fn all(&self, instance: usize) -> &[Input] {

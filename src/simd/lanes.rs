@@ -195,7 +195,7 @@ pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
 }
 
 /// Runs a kernel on the level of a token.
-#[inline]
+#[inline(always)]
 pub(crate) fn dispatch_on<K: Kernel>(level: Level, kernel: K) -> K::Output {
     // fearless_simd's `dispatch!` hides the token's type; the shuffles of `Lanes` differ by token.
     macro_rules! run {
