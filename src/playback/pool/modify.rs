@@ -63,13 +63,13 @@ impl Pool {
     /// Advances the weights of modifiers that fade.
     #[inline]
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
+        self.hook_clock.advance(dt.abs());
         if self.state.inputs().fades() {
             self.advance_fades(dt);
         }
     }
 
     fn advance_fades(&mut self, dt: f64) {
-        self.hook_clock.advance(dt.abs());
         let Self { state, changes, watched, .. } = self;
         state.advance_inputs(dt.abs(), |index| {
             watched.touch(index);
