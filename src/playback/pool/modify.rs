@@ -60,7 +60,7 @@ impl Pool {
         self.touch(index, What::POSE | What::BOUNDS);
     }
 
-    /// Advances the weights of modifiers that fade.
+    /// Advances the clock of hooks, and the weights of modifiers that fade.
     #[inline]
     pub(super) fn advance_modifiers(&mut self, dt: f64) {
         self.hook_clock.advance(dt.abs());
