@@ -2,7 +2,7 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
-use crate::playback::options::{check_seconds, check_time};
+use crate::playback::options::{check, check_seconds, check_time};
 use crate::playback::pool::Pool;
 use crate::playback::{
     InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
@@ -41,6 +41,14 @@ impl<'a, T: Copy> Values<'a, T> {
     pub fn differs(self, first: bool) -> bool {
         first || self.0.len() > 1
     }
+}
+
+/// Checks the weight of an element, if weights are given.
+pub(super) fn check_weight(
+    weights: Option<Values<'_, f32>>,
+    element: usize,
+) -> Result<(), CrowdError> {
+    weights.map_or(Ok(()), |weights| check("weight", weights.of(element).into(), 0.0, 1.0))
 }
 
 /// The error of a call that is refused for one element.

@@ -1,13 +1,11 @@
 //! Feet of many instances: where they are, and the grounds that they stand on.
 
-use super::bulk::Values;
+use super::bulk::{Values, check_weight};
 use super::crowd_data::Crowd;
-use crate::playback::options::check;
 use crate::playback::pool::check_count;
 #[cfg(doc)]
 use crate::playback::{Feet, Player};
-use crate::playback::{Ground, InstanceId, ModifierId, PlaybackError as CrowdError, Unknown};
-use crate::words::shorten;
+use crate::playback::{Ground, InstanceId, ModifierId, PlaybackError as CrowdError};
 use glam::Vec3;
 
 impl Crowd {
@@ -28,15 +26,7 @@ impl Crowd {
         let rig = self.rig_of_modifier(modifier)?;
         let pool = self.pool(rig)?;
         let (_, feet) = pool.library().feet(modifier)?;
-        check_count(out.len(), instances.len(), feet)?;
-        for &instance in instances {
-            if instance.rig() != rig || !pool.state().knows(instance) {
-                self.instance(instance)?;
-                let why = Unknown::OtherRig { here: rig, user: "this modifier" };
-                let rig = shorten(pool.rig().name());
-                return Err(CrowdError::UnknownInstance { instance, why, rig });
-            }
-        }
+        self.check_instances(rig, feet.legs.len(), instances, out.len())?;
         for (instance, out) in instances.iter().zip(out.chunks_exact_mut(feet.legs.len())) {
             pool.last_feet(instance.index(), feet, out);
         }
@@ -68,9 +58,11 @@ impl Crowd {
         let weights = Values::weights(weights, instances)?;
         let of = |element: usize| &grounds[element * count..(element + 1) * count];
         self.check(instances, |e| {
-            e.pool.check_grounds(modifier, 1, of(e.element))?;
-            let weight = weights.map_or(0.0, |weights| weights.of(e.element));
-            check("weight", weight.into(), 0.0, 1.0)
+            if e.first {
+                e.pool.library().feet(modifier)?;
+            }
+            e.pool.check_grounds(of(e.element))?;
+            check_weight(weights, e.element)
         })?;
         self.each(instances, |pool, index, element| {
             pool.set_grounds(index, number, of(element));

@@ -1,10 +1,9 @@
 //! Modifiers of a crowd's rigs, and targets of many instances.
 
-use super::bulk::Values;
+use super::bulk::{Values, check_weight};
 use super::crowd_data::Crowd;
 #[cfg(doc)]
 use crate::playback::Player;
-use crate::playback::options::check;
 use crate::playback::{
     InstanceId, Modifier, ModifierId, PlaybackError as CrowdError, RigId, Target,
 };
@@ -61,8 +60,7 @@ impl Crowd {
             if targets.differs(e.first) {
                 targets.of(e.element).check(e.pool.rig().skeleton())?;
             }
-            let weight = weights.map_or(0.0, |weights| weights.of(e.element));
-            check("weight", weight.into(), 0.0, 1.0)
+            check_weight(weights, e.element)
         })?;
         let rig = self.rig_of_modifier(modifier)?;
         let number = self.pool(rig)?.library().modifier(modifier)?;

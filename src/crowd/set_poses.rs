@@ -1,6 +1,6 @@
 //! Whole poses of many instances, which hosts give by arrays.
 
-use super::bulk::{Values, refused};
+use super::bulk::{Values, check_weight, refused};
 use super::crowd_data::Crowd;
 #[cfg(doc)]
 use crate::playback::Player;
@@ -51,10 +51,7 @@ impl Crowd {
         let joints = self.pool(rig)?.rig().skeleton().len();
         self.check_instances(rig, joints, instances, poses.len())?;
         let weights = Values::weights(weights, instances)?;
-        self.check(instances, |e| {
-            let weight = weights.map_or(0.0, |weights| weights.of(e.element));
-            check("weight", weight.into(), 0.0, 1.0)
-        })?;
+        self.check(instances, |e| check_weight(weights, e.element))?;
         let pool = self.pool_mut(rig)?;
         let set = pool.set_poses(instances, poses, space);
         set.map_err(|(element, source)| refused(element, source))?;

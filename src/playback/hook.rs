@@ -146,7 +146,8 @@ impl PoseMut<'_> {
                 return Err(PoseError::Beyond { joint, value, limit });
             }
         }
-        self.pose.set_local(joint, local);
+        // Within the limits it is finite.
+        self.pose.put(self.pose.lane(joint), local.rows.each_ref());
         Ok(())
     }
 }

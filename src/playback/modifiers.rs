@@ -48,8 +48,8 @@ pub(crate) struct Definition {
     pub joints: Box<[u16]>,
     /// The joints whose local matrices it reads, as bits.
     reads: Box<[u64]>,
-    /// The joint of the last lane among those that may change and those above them.
-    pub last: u16,
+    /// One more than the last lane of a joint that may change, or of one above it.
+    pub lanes: usize,
     /// The largest factor on the distances between joints.
     pub stretch: f32,
     /// By how much vertices move beyond where turns of the joints take them, in model space.
@@ -96,14 +96,14 @@ impl Definition {
             let joint = quoted(skeleton, out.into());
             return Err(refused(format!("{joint} is left out of this detail")));
         }
-        let last = all().max_by_key(|&joint| skeleton.lane_of()[usize::from(joint)]);
-        let last = last.unwrap_or_default();
+        let lanes = all().map(|joint| usize::from(skeleton.lane_of()[usize::from(joint)]) + 1);
+        let lanes = lanes.max().unwrap_or(0);
         let mut reads = vec![0; skeleton.len().div_ceil(64)].into_boxed_slice();
         for joint in all().chain(further.into_iter().flat_map(|joint| above(skeleton, joint))) {
             reads[usize::from(joint) / 64] |= 1 << (joint % 64);
         }
         let (joints, markers) = (joints.into(), Box::default());
-        Ok(Self { change, joints, reads, last, stretch: 1.0, moves: 0.0, markers, hash })
+        Ok(Self { change, joints, reads, lanes, stretch: 1.0, moves: 0.0, markers, hash })
     }
 }
 

@@ -325,7 +325,9 @@ impl Player<'_> {
         modifier: ModifierId,
         grounds: &[Ground],
     ) -> Result<(), PlaybackError> {
-        let index = self.pool.check_grounds(modifier, 1, grounds)?;
+        let (index, feet) = self.pool.library().feet(modifier)?;
+        super::pool::check_count(grounds.len(), 1, feet)?;
+        self.pool.check_grounds(grounds)?;
         self.pool.set_grounds(self.index, index, grounds);
         Ok(())
     }

@@ -7,7 +7,7 @@
 use super::angle::{angle, sin_cos};
 use super::{IkTarget, PoseMut, affine, linear};
 use crate::math::Affine3x4;
-use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A, Vec4};
+use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
 
 /// The most joints that turn.
 pub(crate) const MAX_TURNS: usize = 16;
@@ -113,7 +113,7 @@ impl Aim {
         let mut next = turns.next();
         for (place, &joint) in self.path.iter().enumerate() {
             let (above, local) = (model, pose.local(joint.into()));
-            model = if place == 0 { local } else { product(&above, &local) };
+            model = if place == 0 { local } else { above * local };
             if let Some((_, room)) = next.as_mut().filter(|(turn, _)| turn.place == place) {
                 **room = Room { above, model, translation: local.translation() };
                 next = turns.next();
@@ -205,15 +205,6 @@ struct Room {
     above: Affine3x4,
     model: Affine3x4,
     translation: Vec3,
-}
-
-/// The product of two matrices, by rows.
-#[inline]
-fn product(a: &Affine3x4, b: &Affine3x4) -> Affine3x4 {
-    let [x, y, z] = b.rows.map(Vec4::from_array);
-    let row = |r: [f32; 4]| (x * r[0] + y * r[1] + z * r[2] + Vec4::W * r[3]).to_array();
-    let [i, j, k] = a.rows;
-    Affine3x4 { rows: [row(i), row(j), row(k)] }
 }
 
 impl Limit {

@@ -43,7 +43,7 @@ impl Contacts {
         if self.spans.is_empty() {
             return other();
         }
-        let lane = usize::from(pose.sources.rig.skeleton().lane_of()[ankle]);
+        let lane = pose.lane(ankle);
         let (mut share, mut known) = (0.0, 0.0);
         for layer in pose.layers.iter().filter(|layer| !layer.additive) {
             let mask = pose.sources.masks.get(layer.layer).and_then(|mask| mask.mask.as_ref());

@@ -136,7 +136,7 @@ impl PoseMut<'_> {
     }
 
     #[inline]
-    fn lane(&self, joint: usize) -> usize {
+    pub fn lane(&self, joint: usize) -> usize {
         self.lane_of[joint].into()
     }
 
@@ -209,7 +209,7 @@ impl PoseMut<'_> {
 
     /// Sets the local matrix of a lane, which is finite.
     #[inline]
-    fn put(&mut self, lane: usize, rows: [&[f32; 4]; 3]) {
+    pub fn put(&mut self, lane: usize, rows: [&[f32; 4]; 3]) {
         if lane < self.moving {
             let n = self.sources.program.units.width;
             let at = scratch_row(lane, n) as usize;

@@ -20,19 +20,10 @@ impl Pool {
         }
     }
 
-    /// Checks the grounds of a modifier's feet for some instances. Returns the modifier's index.
-    pub fn check_grounds(
-        &self,
-        modifier: ModifierId,
-        instances: usize,
-        grounds: &[Ground],
-    ) -> Result<u8, PlaybackError> {
-        let (index, feet) = self.library.feet(modifier)?;
-        check_count(grounds.len(), instances, feet)?;
-        for ground in grounds {
-            ground.target().check(self.rig().skeleton())?;
-        }
-        Ok(index)
+    /// Checks the numbers of grounds.
+    pub fn check_grounds(&self, grounds: &[Ground]) -> Result<(), PlaybackError> {
+        let skeleton = self.rig().skeleton();
+        grounds.iter().try_for_each(|ground| ground.target().check(skeleton))
     }
 
     /// Sets the grounds of an instance's feet, all checked. Tiers go on by their rates, as with world transforms.

@@ -17,7 +17,7 @@ use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 impl Pool {
     pub fn add_modifier(&mut self, modifier: &Modifier) -> Result<ModifierId, PlaybackError> {
         let definition = Definition::new(modifier, self.library.rig())?;
-        self.tables.prepare_joint(definition.last);
+        self.tables.prepare_lanes(definition.lanes);
         let ankles: Vec<u16> = definition.ankles().collect();
         let id = self.library.add_modifier(definition)?;
         self.watched.watch(PoseStage::Before, ankles.into_iter());
@@ -100,12 +100,8 @@ impl Pool {
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
     pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
-        let lanes = self.active(index).map(|(definition, _)| {
-            let skeleton = self.library.rig().skeleton();
-            usize::from(skeleton.lane_of()[usize::from(definition.last)]) + 1
-        });
         let lanes = match self.state.inputs().active(index) >> POSE {
-            0 => lanes.max().unwrap_or(0),
+            0 => self.active(index).map(|(definition, _)| definition.lanes).max().unwrap_or(0),
             _ => self.library.rig().skeleton().joint_of().len(),
         };
         Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
