@@ -161,13 +161,15 @@ struct Palettes<'a, 's, 't> {
     target: Target<'t>,
 }
 
-impl Kernel for Palettes<'_, '_, '_> {
+/// By reference: a dispatch copies its kernel.
+impl Kernel for &mut Palettes<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Self { task, mut share, run, joints, order, arranged, streaming, mut target } = self;
-        let BankTask { pools, ranked, plan, joints: takes, calls, .. } = *task;
+        let Palettes { task, share, run, joints, order, arranged, streaming, target } = self;
+        let run = &mut **run;
+        let BankTask { pools, ranked, plan, joints: takes, calls, .. } = **task;
         let Selected { watched, sorts: some_sort, store, .. } = plan.selected;
         let how = plan.how;
         let mut rest = match some_sort {
@@ -228,7 +230,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                     Source::Shared(key) => load_phase(key, shared, run),
                 }
                 let row = item.row as usize;
-                let output = match &mut target {
+                let output = match target {
                     Target::Rows(all) => all.get_mut(row..row + rows),
                     Target::Copied { palette, .. } => palette.get_mut(..rows),
                 };
@@ -253,7 +255,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                     let of = (pool.watched(), kind.pool, index);
                     joints.take(simd, of, (&sources, run, staged), output);
                 }
-                if let Target::Copied { palette, write } = &mut target {
+                if let Target::Copied { palette, write } = target {
                     write(row, &palette[..rows]);
                 }
             }
@@ -283,10 +285,9 @@ impl<'a> BankTask<'a> {
             let fence = streams.then(|| Fence::new(how.level));
             let streaming = fence.as_ref().map(Fence::streaming);
             let task = self;
-            dispatch(
-                how.level,
-                Palettes { task, share, run, joints, order, arranged, streaming, target },
-            );
+            let mut palettes =
+                Palettes { task, share, run, joints, order, arranged, streaming, target };
+            dispatch(how.level, &mut palettes);
         };
         match memory.as_rows() {
             Some(rows) => evaluate(Target::Rows(rows)),
