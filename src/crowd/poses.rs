@@ -88,7 +88,7 @@ impl Crowd {
         self.check_instances(rig, joints.len(), instances, values)
     }
 
-    /// Checks the instances of a call with `values` values: so many for each.
+    /// Checks the instances of a call that has an array of `values` elements: `joints` for each instance.
     pub(super) fn check_instances(
         &self,
         rig: RigId,

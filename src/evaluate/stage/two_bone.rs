@@ -37,9 +37,9 @@ pub(super) struct TwoBone<'a, S: Simd> {
 /// Rotations in model space, and the factor on both lengths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bent<S: Simd> {
-    /// Of the upper joint's subtree about the upper joint.
+    /// The rotation of the upper joint's subtree about that joint.
     pub upper: Mat3x4<S>,
-    /// Of the middle joint's subtree about the middle joint, before `upper`.
+    /// The rotation of the middle joint's subtree about that joint, before `upper`.
     pub middle: Mat3x4<S>,
     pub stretch: f32x4<S>,
     /// The chains that bend: the others have a bone without a length.

@@ -1,4 +1,4 @@
-//! Two-bone inverse kinematics, as it is defined.
+//! The definition of two-bone inverse kinematics.
 
 use super::{Definition, Modifier, above, below, quoted, refused, unit};
 use crate::evaluate::{Chain, Change, EndRotation, Pole};

@@ -64,7 +64,7 @@ impl Instances for Pool {
 }
 
 impl Pool {
-    /// What changes the pose of an instance, with its modifiers run by `by`.
+    /// The changes to the pose of an instance, with its modifiers run by `by`.
     #[inline(always)]
     pub fn stage_by<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
         let overrides = self.state.overrides().of(index);

@@ -41,7 +41,7 @@ impl Aim {
         (linear(&worlds[self.last()]) * DVec3::from(self.forward)).normalize()
     }
 
-    /// Its up direction, across forward.
+    /// The up direction of the joint, across forward.
     pub fn up(&self, worlds: &[Mat4]) -> DVec3 {
         let up = linear(&worlds[self.last()]) * DVec3::from(self.up_axis);
         up.reject_from(self.forward(worlds)).normalize()

@@ -1,9 +1,7 @@
 //! Looks on random skeletons: mirrored, unevenly scaled, with joints between those that turn.
 
-use super::random::{direction, local, rotation};
-use super::{Body, Cast, line};
+use super::random::{direction, local, rotation, turned_line};
 use glam::{DVec3, Vec3};
-use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Aim, Target};
 use phalanx::skeleton::Trs;
@@ -54,26 +52,7 @@ proptest! {
     #[test]
     fn random_looks_are_those_of_the_oracle(case in case()) {
         let Case { locals, aim, to, weight, turned, turn, world, in_world } = case;
-        let mut raw = line(&locals);
-        // A clip that turns one of the joints, or none: matrices of the others may be folded ahead.
-        if turned < locals.len() {
-            let values = (locals[turned].rotation * turn).to_array().to_vec();
-            let track = RawTrack {
-                node: turned,
-                channel: RawChannel::Rotation,
-                interpolation: Interpolation::Linear,
-                times: vec![0.0],
-                values,
-            };
-            raw.clips.push(RawClip { tracks: vec![track], ..RawClip::default() });
-        }
-        let body = Body::of(raw);
-        let mut cast = Cast::new(&body.rig, 1);
-        let mut worlds = body.rest.clone();
-        if turned < locals.len() {
-            cast.hold(0, 0, 0.0);
-            worlds = super::posed(&body, 0, 0.0);
-        }
+        let (body, mut cast, worlds) = turned_line(&locals, turned, turn);
         let by = match cast.crowd.add_modifier(cast.rig, aim.clone()) {
             Ok(by) => by,
             Err(error) => {

@@ -166,18 +166,16 @@ fn looks_begin_forward_and_stand_still() {
     close(angle(&cast), 0.4);
 }
 
+fn neck_and_head(body: &Body) -> Aim {
+    let [neck, head] = ["Neck", "Head"].map(|name| body.joint(name));
+    let joints = [(neck, 1.0), (head, 2.0)];
+    Aim { limit: 1.3, soft: 0.2, speed: 2.0, up: Some(Vec3::Y), ..Aim::chain(joints) }
+}
+
 /// Instances that play and look at moving targets.
 fn crowd() -> (Cast, ModifierId) {
     let body = Body::character();
-    let [neck, head] = ["Neck", "Head"].map(|name| body.joint(name));
-    let aim = Aim {
-        limit: 1.3,
-        soft: 0.2,
-        speed: 2.0,
-        up: Some(Vec3::Y),
-        ..Aim::chain([(neck, 1.0), (head, 2.0)])
-    };
-    let (mut cast, by) = cast(body, &aim, 40);
+    let (mut cast, by) = cast(body, &neck_and_head(body), 40);
     for n in 0..40 {
         let clip = cast.crowd.clip_by_index(cast.rig, n % 10).unwrap();
         cast.crowd.play(cast.all[n], clip, &PlayOptions::default()).unwrap();
@@ -236,15 +234,7 @@ fn mixers_look_as_crowds_do() {
     let (mut cast, by) = crowd();
     let body = Body::character();
     let mut mixer = Mixer::new(body.rig.clone()).unwrap();
-    let [neck, head] = ["Neck", "Head"].map(|name| body.joint(name));
-    let aim = Aim {
-        limit: 1.3,
-        soft: 0.2,
-        speed: 2.0,
-        up: Some(Vec3::Y),
-        ..Aim::chain([(neck, 1.0), (head, 2.0)])
-    };
-    let of_mixer = mixer.add_modifier(aim).unwrap();
+    let of_mixer = mixer.add_modifier(neck_and_head(body)).unwrap();
     let clip = mixer.clip_by_index(0).unwrap();
     let mut player = mixer.player();
     player.play(0, clip, &PlayOptions::default()).unwrap();

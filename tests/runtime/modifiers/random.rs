@@ -6,6 +6,7 @@ use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{EndRotation, Pole, Target, TwoBoneIk};
 use phalanx::skeleton::Trs;
+use phalanx_testkit::oracle::math::Mat4;
 use phalanx_testkit::rigs::finite;
 use proptest::prelude::*;
 
@@ -38,6 +39,33 @@ pub fn local() -> impl Strategy<Value = Trs> {
         rotation,
         scale,
     })
+}
+
+/// A body whose joints are in line, an instance of it, and the world matrices of its pose: a clip turns one of the joints,
+/// or none. Matrices of the others may be folded ahead.
+pub fn turned_line(locals: &[Trs], turned: usize, turn: Quat) -> (Body, Cast, Vec<Mat4>) {
+    let mut raw = line(locals);
+    let turns = turned < locals.len();
+    if turns {
+        let values = (locals[turned].rotation * turn).to_array().to_vec();
+        let track = RawTrack {
+            node: turned,
+            channel: RawChannel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0],
+            values,
+        };
+        raw.clips.push(RawClip { tracks: vec![track], ..RawClip::default() });
+    }
+    let body = Body::of(raw);
+    let mut cast = Cast::new(&body.rig, 1);
+    if !turns {
+        let worlds = body.rest.clone();
+        return (body, cast, worlds);
+    }
+    cast.hold(0, 0, 0.0);
+    let worlds = super::posed(&body, 0, 0.0);
+    (body, cast, worlds)
 }
 
 #[derive(Debug)]
@@ -147,26 +175,7 @@ proptest! {
         (turned, turn) in (0usize..20, rotation()),
     ) {
         let Case { locals, ik, to, share, rotation, world, .. } = case;
-        let mut raw = line(&locals);
-        // A clip that turns one of the joints, or none: matrices of the others may be folded ahead.
-        if turned < locals.len() {
-            let values = (locals[turned].rotation * turn).to_array().to_vec();
-            let track = RawTrack {
-                node: turned,
-                channel: RawChannel::Rotation,
-                interpolation: Interpolation::Linear,
-                times: vec![0.0],
-                values,
-            };
-            raw.clips.push(RawClip { tracks: vec![track], ..RawClip::default() });
-        }
-        let body = Body::of(raw);
-        let mut cast = Cast::new(&body.rig, 1);
-        let mut worlds = body.rest.clone();
-        if turned < locals.len() {
-            cast.hold(0, 0, 0.0);
-            worlds = super::posed(&body, 0, 0.0);
-        }
+        let (body, mut cast, worlds) = turned_line(&locals, turned, turn);
         let Ok(by) = cast.crowd.add_modifier(cast.rig, ik.clone()) else {
             return Ok(());
         };

@@ -241,17 +241,22 @@ fn mixers_restore_modifiers_too() {
 #[test]
 fn hostile_bytes_are_refused_or_finite() {
     let (mut cast, _) = played();
-    let saved = cast.crowd.snapshot();
-    let good = saved.to_bytes();
+    changed_bytes_are_refused_or_finite(&mut cast, &[0x40]);
+}
+
+/// Changes every byte of a crowd's snapshot in turn: to 0 and 255, and by these bits.
+pub fn changed_bytes_are_refused_or_finite(cast: &mut Cast, bits: &[u8]) {
+    let good = cast.crowd.snapshot().to_bytes();
     let (mut read, mut restored) = (0, 0);
     for at in 0..good.len() {
-        for value in [0, 0xff, good[at] ^ 0x40] {
+        for value in [0, 0xff].into_iter().chain(bits.iter().map(|bits| good[at] ^ bits)) {
             let mut bytes = good.clone();
             bytes[at] = value;
             seal_snapshot(&mut bytes);
             let Ok(snapshot) = CrowdSnapshot::from_bytes(&bytes) else {
                 continue;
             };
+            assert!(snapshot.to_bytes() == bytes, "byte {at}");
             read += 1;
             if cast.crowd.restore(&snapshot).is_ok() {
                 restored += 1;
