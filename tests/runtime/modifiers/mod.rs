@@ -8,6 +8,7 @@ mod before;
 mod edges;
 mod feet;
 mod hook;
+mod kept;
 mod oracle;
 mod overrides;
 mod poses;
