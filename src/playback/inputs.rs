@@ -1,5 +1,6 @@
 //! `Inputs`: the targets and weights of the modifiers of a pool's instances.
 
+use super::ids::InstanceId;
 use super::linear_fade::LinearFade;
 use super::lists::{Keyed, Lists};
 use super::modifiers::Target;
@@ -81,11 +82,18 @@ impl Inputs {
         self.poses.len() > 0
     }
 
-    /// Sets the pose of an instance. Returns whether it has a weight.
-    pub fn set_pose(&mut self, instance: usize, pose: &[Row]) -> bool {
+    /// Sets the pose of an instance.
+    pub fn set_pose(&mut self, instance: usize, pose: &[Row]) {
         self.entry(instance, (POSE, 0));
         self.poses.set(instance, pose);
-        self.active(instance) >> POSE == 1
+    }
+
+    /// Sets the poses of instances, one after another in `rows`, which gets any contents.
+    pub fn set_poses(&mut self, instances: &[InstanceId], rows: &mut Vec<Row>, size: usize) {
+        for instance in instances {
+            self.entry(instance.index(), (POSE, 0));
+        }
+        self.poses.set_all(instances, rows, size);
     }
 
     /// Removes the pose of an instance. Returns whether it had a weight.

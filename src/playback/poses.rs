@@ -5,9 +5,10 @@ use crate::math::{LANES, Row};
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use crate::words::shorten;
-use glam::{DAffine3, DQuat, DVec3, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Mat4, Vec3, Vec4};
 
 use super::error::PlaybackError;
+use super::ids::InstanceId;
 
 /// The space of the transforms of a pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,33 +41,29 @@ pub(crate) struct HostPose<'a> {
 
 impl HostPose<'_> {
     /// Writes the local transforms by lane: for every 16 lanes their translations, rotations of length 1, and scales.
-    /// Lanes without a joint are not written.
+    /// Lanes without a joint have the identity.
     ///
     /// # Errors
     /// If a number is not finite or beyond its limit; the rows have any contents then.
     pub fn write(&self, rows: &mut [Row]) -> Result<(), PlaybackError> {
-        let Self { skeleton, .. } = *self;
+        let (blocks, _) = rows.as_chunks_mut::<POSE_ROWS>();
+        let (lanes, _) = self.skeleton.joint_of().as_chunks::<LANES>();
         let mut product = 1.0f32;
-        let lanes = rows.chunks_exact_mut(POSE_ROWS).zip(skeleton.joint_of().chunks(LANES));
-        for (rows, of_lane) in lanes {
-            let Some(rows) = rows.first_chunk_mut::<POSE_ROWS>() else { continue };
-            for (lane, &joint) in of_lane.iter().enumerate() {
-                if joint == NO_JOINT {
-                    continue;
+        for (rows, of_lane) in blocks.iter_mut().zip(lanes) {
+            let checked = match self.space {
+                PoseSpace::Local => {
+                    let given = |joint| self.joints.get(usize::from(joint));
+                    spread(rows, of_lane, |joint| *given(joint).unwrap_or(&Trs::IDENTITY))
                 }
-                let values = match self.space {
-                    PoseSpace::Local => self.joints[usize::from(joint)].to_array(),
-                    _ => self.local(joint.into()).to_array(),
-                };
-                for row in 0..POSE_ROWS {
-                    rows[row].0[lane] = values[row];
-                }
-            }
-            let Checked { within, widest } = check(rows);
-            if !within {
+                _ => spread(rows, of_lane, |joint| match joint {
+                    NO_JOINT => Trs::IDENTITY,
+                    joint => self.local(joint.into()),
+                }),
+            };
+            if !checked.within {
                 return Err(self.refuse(of_lane));
             }
-            if widest > 1.0 {
+            if checked.wide {
                 let scale =
                     |lane: usize| rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
                 for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
@@ -98,11 +95,8 @@ impl HostPose<'_> {
     #[cold]
     fn refuse(&self, joints: &[u16]) -> PlaybackError {
         let within = |&joint: &usize| {
-            let mut one = Trs::IDENTITY.to_array().map(Row::splat);
-            for (row, value) in one.iter_mut().zip(self.local(joint).to_array()) {
-                row.0[0] = value;
-            }
-            check(&mut one).within
+            let mut one = [Row::default(); POSE_ROWS];
+            spread(&mut one, &[0; LANES], |_| self.local(joint)).within
         };
         let joints = joints.iter().filter(|joint| **joint != NO_JOINT).map(|&joint| joint.into());
         let first = joints.clone().find(|joint| !within(joint)).or(joints.clone().next());
@@ -189,43 +183,59 @@ impl HostPose<'_> {
     }
 }
 
-/// What [`check`] finds.
+/// What [`spread`] finds.
 struct Checked {
-    /// Whether all numbers are within their limits.
+    /// Whether all numbers are within their limits, and those of scales finite.
     within: bool,
-    /// The largest scale.
-    widest: f32,
+    /// Whether a scale is above 1.
+    wide: bool,
 }
 
-/// Checks the transforms of 16 lanes, and makes their rotations unit length. Loops over one row each become vectors.
-fn check(rows: &mut [Row; POSE_ROWS]) -> Checked {
-    let (mut far, mut wide, mut square) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
-    // Stays 0 while all numbers are finite.
-    let mut odd = [0.0f32; LANES];
-    for (r, row) in rows.iter().enumerate() {
-        let most = if r < 3 { &mut far } else { &mut wide };
-        for lane in 0..LANES {
-            let v = row.0[lane];
-            odd[lane] += v * 0.0;
-            match r {
-                3..7 => square[lane] += v * v,
-                _ => most[lane] = if v.abs() > most[lane] { v.abs() } else { most[lane] },
-            }
+/// Writes the transforms of 16 lanes, with rotations of unit length, and checks them: four lanes at a time, turned in
+/// registers. The operations are those of every instruction set, so all give the same bits.
+#[inline(always)]
+fn spread(
+    rows: &mut [Row; POSE_ROWS],
+    joints: &[u16; LANES],
+    local: impl Fn(u16) -> Trs,
+) -> Checked {
+    let most = Vec4::splat(MAX_OVERRIDE_LENGTH);
+    let [least, finite] = [LEAST_ROTATION * LEAST_ROTATION, f32::MAX].map(Vec4::splat);
+    let (mut within, mut even) = (Vec4::ONE.cmpeq(Vec4::ONE), Vec4::ONE.cmpeq(Vec4::ONE));
+    let mut lane = 0;
+    while lane < LANES {
+        let all = [
+            local(joints[lane]),
+            local(joints[lane + 1]),
+            local(joints[lane + 2]),
+            local(joints[lane + 3]),
+        ];
+        let of = |four: [Vec4; 4]| {
+            let [a, b, c, d] = four;
+            Mat4::from_cols(a, b, c, d).transpose()
+        };
+        let q = of(all.map(|joint| joint.rotation.into()));
+        let a = of(all.map(|Trs { translation: t, scale: s, .. }| Vec4::new(t.x, t.y, t.z, s.x)));
+        let b = of(all.map(|Trs { translation: t, scale: s, .. }| Vec4::new(t.z, s.x, s.y, s.z)));
+        let (x, y, z, w) = (q.x_axis, q.y_axis, q.z_axis, q.w_axis);
+        let square = x * x + y * y + z * z + w * w;
+        within &= square.cmpge(least) & square.cmple(finite);
+        let inverse = Vec4::from_array(square.to_array().map(f32::sqrt)).recip();
+        let (tx, ty, tz) = (a.x_axis, a.y_axis, a.z_axis);
+        within &= tx.abs().cmple(most) & ty.abs().cmple(most) & tz.abs().cmple(most);
+        let (sx, sy, sz) = (a.w_axis, b.z_axis, b.w_axis);
+        let (narrow, wide) = ([sx, sy, sz].map(Vec4::abs), Vec4::ONE);
+        even &= narrow[0].cmple(wide) & narrow[1].cmple(wide) & narrow[2].cmple(wide);
+        within &= narrow[0].cmple(finite) & narrow[1].cmple(finite) & narrow[2].cmple(finite);
+        let values = [tx, ty, tz, x * inverse, y * inverse, z * inverse, w * inverse, sx, sy, sz];
+        let mut row = 0;
+        while row < POSE_ROWS {
+            rows[row].0[lane..lane + 4].copy_from_slice(&values[row].to_array());
+            row += 1;
         }
+        lane += 4;
     }
-    let inverse = square.map(|square| 1.0 / square.sqrt());
-    for row in &mut rows[3..7] {
-        for (v, inverse) in row.0.iter_mut().zip(&inverse) {
-            *v *= inverse;
-        }
-    }
-    let largest = |all: &[f32; LANES]| all.iter().fold(0.0f32, |most, &v| most.max(v));
-    let least = square.iter().fold(f32::INFINITY, |least, &v| least.min(v));
-    let within = odd == [0.0; LANES]
-        && largest(&far) <= MAX_OVERRIDE_LENGTH
-        && least >= LEAST_ROTATION * LEAST_ROTATION
-        && largest(&square) <= f32::MAX;
-    Checked { within, widest: largest(&wide) }
+    Checked { within: within.all(), wide: !even.all() }
 }
 
 /// A transform relative to another one of the same space.
@@ -313,6 +323,28 @@ impl Poses {
         self.rows[first..first + self.size].copy_from_slice(pose);
     }
 
+    /// Stores the poses of instances, one after another in `rows`. If they are all that have poses, in ascending order,
+    /// `rows` becomes the storage and takes the former one: nothing is copied.
+    pub fn set_all(&mut self, instances: &[InstanceId], rows: &mut Vec<Row>, size: usize) {
+        let slots = |rows: &Vec<Row>| rows.len() / size.max(1);
+        let all = instances.len() == slots(&self.rows) - self.free.len()
+            && instances.is_sorted_by(|a, b| a.index() < b.index())
+            && instances.iter().all(|instance| !self.of(instance.index()).is_empty());
+        if !all {
+            for (instance, pose) in instances.iter().zip(rows.chunks_exact(size.max(1))) {
+                self.set(instance.index(), pose);
+            }
+            return;
+        }
+        std::mem::swap(&mut self.rows, rows);
+        self.free.clear();
+        // A rig has at most 2^20 instances.
+        self.free.extend(instances.len() as u32..slots(&self.rows) as u32);
+        for (slot, instance) in instances.iter().enumerate() {
+            self.slots[instance.index()] = slot as u32;
+        }
+    }
+
     /// Removes the pose of an instance. Returns false if there was none.
     pub fn clear(&mut self, instance: usize) -> bool {
         let slot = self.slots.get_mut(instance).map(|slot| std::mem::replace(slot, NO_SLOT));
@@ -320,12 +352,6 @@ impl Poses {
         self.free.extend(had);
         had.is_some()
     }
-}
-
-/// The rows of a pose of a skeleton, of which lanes without a joint have the identity.
-pub(crate) fn blank(skeleton: &Skeleton) -> impl Iterator<Item = Row> {
-    let blocks = skeleton.joint_of().len().div_ceil(LANES);
-    (0..blocks).flat_map(|_| Trs::IDENTITY.to_array().map(Row::splat))
 }
 
 /// Whether a stored pose is one of a skeleton: its numbers are within the limits.
@@ -346,7 +372,7 @@ pub(crate) fn fits(pose: &[Row], skeleton: &Skeleton) -> bool {
             }
         })
         .collect();
-    let mut rows: Vec<Row> = blank(skeleton).collect();
+    let mut rows = vec![Row::default(); pose.len()];
     let of_length_1 = |joint: &Trs| (joint.rotation.length_squared() - 1.0).abs() < 1e-3;
     let to_model = DAffine3::IDENTITY;
     let given = HostPose { skeleton, joints: &joints, space: PoseSpace::Local, to_model };

@@ -7,7 +7,7 @@ use crate::playback::PlaybackError;
 use crate::playback::changes::What;
 use crate::playback::ids::InstanceId;
 use crate::playback::inputs::POSE;
-use crate::playback::poses::{HostPose, PoseSpace, blank};
+use crate::playback::poses::{HostPose, PoseSpace};
 use crate::playback::state::State;
 use crate::skeleton::{Skeleton, Trs};
 use glam::DAffine3;
@@ -72,17 +72,15 @@ impl Pool {
         let skeleton = rig.skeleton();
         let size = skeleton.joint_of().len() / LANES * POSE_ROWS;
         let mut rows = std::mem::take(&mut self.batch.rows);
-        // Lanes without a joint are written here alone.
-        while rows.len() < instances.len() * size {
-            rows.extend(blank(skeleton));
-        }
-        let rows_of_all = &mut rows[..instances.len() * size];
+        let needed = instances.len() * size;
+        rows.resize(rows.len().max(needed), Row::default());
         let batch = PoseBatch { state: &self.state, skeleton, space, instances, joints };
-        let written = batch.write(0, rows_of_all);
-        if written.is_ok() && size > 0 {
-            for (instance, pose) in instances.iter().zip(rows_of_all.chunks_exact(size)) {
-                if self.state.inputs_mut().set_pose(instance.index(), pose) {
-                    self.touch(instance.index(), What::POSE | What::BOUNDS);
+        let written = batch.write(0, &mut rows[..needed]);
+        if written.is_ok() {
+            self.state.inputs_mut().set_poses(instances, &mut rows, size);
+            for index in instances.iter().map(|instance| instance.index()) {
+                if self.state.inputs().active(index) >> POSE == 1 {
+                    self.touch(index, What::POSE | What::BOUNDS);
                 }
             }
             self.tables.prepare_lanes(skeleton.joint_of().len());
