@@ -77,6 +77,11 @@ impl Inputs {
         self.poses.of(instance)
     }
 
+    /// Whether all scales of an instance's pose are known to be 1.
+    pub fn even_pose(&self, instance: usize) -> bool {
+        self.poses.even(instance)
+    }
+
     /// Whether an instance has had a pose.
     pub fn has_poses(&self) -> bool {
         self.poses.len() > 0
@@ -85,15 +90,20 @@ impl Inputs {
     /// Sets the pose of an instance.
     pub fn set_pose(&mut self, instance: usize, pose: &[Row]) {
         self.entry(instance, (POSE, 0));
-        self.poses.set(instance, pose);
+        self.poses.set(instance, pose, false);
     }
 
-    /// Sets the poses of instances, one after another in `rows`, which gets any contents.
-    pub fn set_poses(&mut self, instances: &[InstanceId], rows: &mut Vec<Row>, size: usize) {
+    /// Sets the poses of instances, one after another in `rows`, which gets any contents. `even`: all their scales are 1.
+    pub fn set_poses(
+        &mut self,
+        instances: &[InstanceId],
+        rows: (&mut Vec<Row>, usize),
+        even: bool,
+    ) {
         for instance in instances {
             self.entry(instance.index(), (POSE, 0));
         }
-        self.poses.set_all(instances, rows, size);
+        self.poses.set_all(instances, rows, even);
     }
 
     /// Removes the pose of an instance. Returns whether it had a weight.

@@ -41,14 +41,14 @@ pub(crate) struct HostPose<'a> {
 
 impl HostPose<'_> {
     /// Writes the local transforms by lane: for every 16 lanes their translations, rotations of length 1, and scales.
-    /// Lanes without a joint have the identity.
+    /// Lanes without a joint have the identity. Returns whether all scales are 1.
     ///
     /// # Errors
     /// If a number is not finite or beyond its limit; the rows have any contents then.
-    pub fn write(&self, rows: &mut [Row]) -> Result<(), PlaybackError> {
+    pub fn write(&self, rows: &mut [Row]) -> Result<bool, PlaybackError> {
         let (blocks, _) = rows.as_chunks_mut::<POSE_ROWS>();
         let (lanes, _) = self.skeleton.joint_of().as_chunks::<LANES>();
-        let mut product = 1.0f32;
+        let (mut product, mut even) = (1.0f32, true);
         for (rows, of_lane) in blocks.iter_mut().zip(lanes) {
             let checked = match self.space {
                 PoseSpace::Local => {
@@ -63,19 +63,21 @@ impl HostPose<'_> {
             if !checked.within {
                 return Err(self.refuse(of_lane));
             }
-            if checked.wide {
-                let scale =
-                    |lane: usize| rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
-                for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
-                    product *= self.wider(joint.into(), scale(lane));
+            if !checked.even {
+                even = false;
+                for (lane, &joint) in of_lane.iter().enumerate() {
+                    let scale = rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
+                    if scale > 1.0 {
+                        product *= self.wider(joint.into(), scale);
+                    }
                 }
             }
         }
         // Chains are walked only if the product over all joints can exceed the limit.
-        match f64::from(product) <= MAX_POSE_SCALE {
-            true => Ok(()),
-            false => self.check_scales(rows),
+        if f64::from(product) > MAX_POSE_SCALE {
+            self.check_scales(rows)?;
         }
+        Ok(even)
     }
 
     /// The local transform of a joint. Its rotation has the length that was given.
@@ -185,57 +187,62 @@ impl HostPose<'_> {
 
 /// What [`spread`] finds.
 struct Checked {
-    /// Whether all numbers are within their limits, and those of scales finite.
+    /// Whether all numbers are within their limits.
     within: bool,
-    /// Whether a scale is above 1.
-    wide: bool,
+    /// Whether all scales are 1.
+    even: bool,
 }
 
 /// Writes the transforms of 16 lanes, with rotations of unit length, and checks them: four lanes at a time, turned in
-/// registers. The operations are those of every instruction set, so all give the same bits.
+/// registers. The operations are the same for every instruction set, so that all give the same bits.
 #[inline(always)]
 fn spread(
     rows: &mut [Row; POSE_ROWS],
     joints: &[u16; LANES],
     local: impl Fn(u16) -> Trs,
 ) -> Checked {
-    let most = Vec4::splat(MAX_OVERRIDE_LENGTH);
+    let (one, most) = (Vec4::ONE, Vec4::splat(MAX_OVERRIDE_LENGTH));
     let [least, finite] = [LEAST_ROTATION * LEAST_ROTATION, f32::MAX].map(Vec4::splat);
-    let (mut within, mut even) = (Vec4::ONE.cmpeq(Vec4::ONE), Vec4::ONE.cmpeq(Vec4::ONE));
+    let mut within = one.cmpeq(one);
+    let mut even = within;
     let mut lane = 0;
     while lane < LANES {
-        let all = [
-            local(joints[lane]),
-            local(joints[lane + 1]),
-            local(joints[lane + 2]),
-            local(joints[lane + 3]),
-        ];
-        let of = |four: [Vec4; 4]| {
-            let [a, b, c, d] = four;
-            Mat4::from_cols(a, b, c, d).transpose()
-        };
-        let q = of(all.map(|joint| joint.rotation.into()));
-        let a = of(all.map(|Trs { translation: t, scale: s, .. }| Vec4::new(t.x, t.y, t.z, s.x)));
-        let b = of(all.map(|Trs { translation: t, scale: s, .. }| Vec4::new(t.z, s.x, s.y, s.z)));
-        let (x, y, z, w) = (q.x_axis, q.y_axis, q.z_axis, q.w_axis);
+        let mut q = [Vec4::ZERO; 4];
+        let (mut a, mut b) = (q, q);
+        let mut k = 0;
+        while k < 4 {
+            let Trs { translation: t, rotation, scale: s } = local(joints[lane + k]);
+            q[k] = rotation.into();
+            (a[k], b[k]) = (Vec4::new(t.x, t.y, t.z, s.x), Vec4::new(t.z, s.x, s.y, s.z));
+            k += 1;
+        }
+        let [q, a, b] = [turned(q), turned(a), turned(b)];
+        let [x, y, z, w] = q;
         let square = x * x + y * y + z * z + w * w;
         within &= square.cmpge(least) & square.cmple(finite);
-        let inverse = Vec4::from_array(square.to_array().map(f32::sqrt)).recip();
-        let (tx, ty, tz) = (a.x_axis, a.y_axis, a.z_axis);
+        let [i, j, k, l] = square.to_array();
+        let inverse = one / Vec4::new(i.sqrt(), j.sqrt(), k.sqrt(), l.sqrt());
+        let ([tx, ty, tz, sx], [_, _, sy, sz]) = (a, b);
         within &= tx.abs().cmple(most) & ty.abs().cmple(most) & tz.abs().cmple(most);
-        let (sx, sy, sz) = (a.w_axis, b.z_axis, b.w_axis);
-        let (narrow, wide) = ([sx, sy, sz].map(Vec4::abs), Vec4::ONE);
-        even &= narrow[0].cmple(wide) & narrow[1].cmple(wide) & narrow[2].cmple(wide);
-        within &= narrow[0].cmple(finite) & narrow[1].cmple(finite) & narrow[2].cmple(finite);
-        let values = [tx, ty, tz, x * inverse, y * inverse, z * inverse, w * inverse, sx, sy, sz];
+        even &= sx.cmpeq(one) & sy.cmpeq(one) & sz.cmpeq(one);
+        let all = [tx, ty, tz, x * inverse, y * inverse, z * inverse, w * inverse, sx, sy, sz];
         let mut row = 0;
         while row < POSE_ROWS {
-            rows[row].0[lane..lane + 4].copy_from_slice(&values[row].to_array());
+            rows[row].0[lane..lane + 4].copy_from_slice(&all[row].to_array());
             row += 1;
         }
         lane += 4;
     }
-    Checked { within: within.all(), wide: !even.all() }
+    let even = even.all();
+    let finite = || rows[7..].iter().flat_map(|row| &row.0).all(|v| v.is_finite());
+    Checked { within: within.all() && (even || finite()), even }
+}
+
+/// The rows of a matrix of four columns.
+#[inline(always)]
+fn turned([a, b, c, d]: [Vec4; 4]) -> [Vec4; 4] {
+    let m = Mat4::from_cols(a, b, c, d).transpose();
+    [m.x_axis, m.y_axis, m.z_axis, m.w_axis]
 }
 
 /// A transform relative to another one of the same space.
@@ -281,6 +288,8 @@ fn narrow(scale: DVec3, of: impl FnOnce(DVec3) -> DAffine3) -> Trs {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Poses {
     slots: Vec<u32>,
+    /// By instance, whether all scales of its pose are known to be 1.
+    even: Vec<bool>,
     rows: Vec<Row>,
     /// Rows of a slot, the same for all instances of a rig.
     size: usize,
@@ -298,18 +307,25 @@ impl Poses {
         rows.and_then(|rows| rows.get(..self.size)).unwrap_or_default()
     }
 
+    /// Whether all scales of an instance's pose are known to be 1.
+    #[inline]
+    pub fn even(&self, instance: usize) -> bool {
+        self.even.get(instance).copied().unwrap_or(false)
+    }
+
     /// The number of instances up to the last one that had a pose.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Stores a pose of as many rows as all others have.
-    pub fn set(&mut self, instance: usize, pose: &[Row]) {
+    pub fn set(&mut self, instance: usize, pose: &[Row], even: bool) {
         if self.rows.is_empty() {
             self.size = pose.len();
         }
         if self.slots.len() <= instance {
             self.slots.resize(instance + 1, NO_SLOT);
+            self.even.resize(instance + 1, false);
         }
         if self.slots[instance] == NO_SLOT {
             self.slots[instance] = self.free.pop().unwrap_or_else(|| {
@@ -319,20 +335,26 @@ impl Poses {
                 slot as u32
             });
         }
+        self.even[instance] = even;
         let first = self.slots[instance] as usize * self.size;
         self.rows[first..first + self.size].copy_from_slice(pose);
     }
 
     /// Stores the poses of instances, one after another in `rows`. If they are all that have poses, in ascending order,
     /// `rows` becomes the storage and takes the former one: nothing is copied.
-    pub fn set_all(&mut self, instances: &[InstanceId], rows: &mut Vec<Row>, size: usize) {
+    pub fn set_all(
+        &mut self,
+        instances: &[InstanceId],
+        (rows, size): (&mut Vec<Row>, usize),
+        even: bool,
+    ) {
         let slots = |rows: &Vec<Row>| rows.len() / size.max(1);
         let all = instances.len() == slots(&self.rows) - self.free.len()
             && instances.is_sorted_by(|a, b| a.index() < b.index())
             && instances.iter().all(|instance| !self.of(instance.index()).is_empty());
         if !all {
             for (instance, pose) in instances.iter().zip(rows.chunks_exact(size.max(1))) {
-                self.set(instance.index(), pose);
+                self.set(instance.index(), pose, even);
             }
             return;
         }
@@ -342,6 +364,7 @@ impl Poses {
         self.free.extend(instances.len() as u32..slots(&self.rows) as u32);
         for (slot, instance) in instances.iter().enumerate() {
             self.slots[instance.index()] = slot as u32;
+            self.even[instance.index()] = even;
         }
     }
 

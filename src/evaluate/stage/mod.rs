@@ -33,6 +33,8 @@ pub(crate) struct Given<'a> {
     pub rows: &'a [Row],
     /// Above 0, at most 1.
     pub weight: f32,
+    /// Whether all scales are known to be 1.
+    pub even: bool,
 }
 
 /// The modifiers of a pool.
