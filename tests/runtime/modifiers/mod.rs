@@ -11,6 +11,7 @@ mod hook;
 mod kept;
 mod oracle;
 mod overrides;
+mod pose_store;
 mod poses;
 mod random;
 mod refusals;
