@@ -77,8 +77,8 @@ enum Call {
     /// Modifier, instance, target and weight.
     Target(u8, u8, Aim, f32),
     FadeModifier(u8, u8, f32, f32),
-    /// Instance, joint, matrix, weight; or the first four numbers as a rotation in model space.
-    Override(u8, u16, [f32; 12], f32, bool),
+    /// Instance, joint, matrix, weight, space; or the first four numbers as a rotation in model space.
+    Override(u8, u16, [f32; 12], f32, u8),
     ClearOverrides(u8),
     World(u8, [f32; 12]),
     Poses(u8, u16, bool),
@@ -391,14 +391,18 @@ fuzz_target!(|calls: Vec<Call>| {
                 },
                 _ => false,
             },
-            Call::Override(i, joint, m, weight, in_model) => match pick(i).map(|i| crowd.player(i))
-            {
+            Call::Override(i, joint, m, weight, space) => match pick(i).map(|i| crowd.player(i)) {
                 Some(Ok(mut player)) => {
                     let joint = usize::from(joint);
                     let rotation = Quat::from_xyzw(m[0], m[1], m[2], m[3]);
-                    match in_model {
-                        true => player.set_model_rotation(joint, rotation, weight).is_err(),
-                        false => player.set_override_weighted(joint, matrix(m), weight).is_err(),
+                    let mut set = |space| {
+                        player.set_override_weighted(joint, matrix(m), space, weight).is_err()
+                    };
+                    match space % 4 {
+                        0 => set(PoseSpace::Local),
+                        1 => player.set_model_rotation(joint, rotation, weight).is_err(),
+                        2 => set(PoseSpace::Model),
+                        _ => set(PoseSpace::World),
                     }
                 }
                 Some(Err(_)) => true,

@@ -98,11 +98,13 @@ impl<'a> Instance<'a> {
         }
         if let Some(given) = given {
             let constants = pose_constants(&tables);
-            (tables.varying, tables.unit_scale) = (UnitSet::ALL, 0);
+            tables.unit_scale &= if given.even { !0 } else { 0 };
+            tables.varying = UnitSet::ALL;
+            tables.varying.0[SCALE] &= !tables.unit_scale;
             out_of_line(
                 simd,
                 #[inline(always)]
-                || mix.given(&given, constants, pose),
+                || mix.given(&given, (constants, tables.unit_scale), pose),
             );
         }
         local_matrices(&mix, &tables, pose, locals);

@@ -36,12 +36,14 @@ pub(crate) use gather::{ActiveClip, ActiveLayer, Instances, Visitor};
 pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
-pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
+pub(crate) use scratch::{
+    ActionInput, JointOverride, LayerInput, Needs, Replaces, Scratch, Sources,
+};
 pub(crate) use stage::{
     Aim, Axes, CONTACT_FADE, Chain, Chains, Change, Contacts, Feet, Follow, Footing, Gaze, Given,
     IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, POSE_ROWS, Turn,
 };
 pub use stage::{EndRotation, Pole};
-pub(crate) use stage::{Modify, PoseMut, Stage, rotation};
+pub(crate) use stage::{Modify, PoseMut, Stage, beneath, rotation};
 pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
 pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

@@ -46,23 +46,33 @@ pub(crate) struct LayerMask {
     pub lanes: usize,
 }
 
+/// What an override replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Replaces {
+    #[default]
+    Local,
+    /// The model matrix.
+    Model,
+    /// The rotation in model space.
+    ModelRotation,
+}
+
 /// A matrix that replaces what a joint's clips say, or is blended with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct LocalOverride {
+pub(crate) struct JointOverride {
     pub joint: u16,
-    /// True if only the rotation of `local` counts, and is the joint's in model space.
-    pub in_model: bool,
+    pub replaces: Replaces,
     /// Weight over the blended pose, in [0, 1].
     pub weight: f32,
-    pub local: Affine3x4,
-    /// Bound of the stretch factor of `local`, at least 1; 0 until it is known.
+    pub matrix: Affine3x4,
+    /// Bound of the stretch factor of `matrix`, at least 1; 0 until it is known.
     pub bound: f64,
 }
 
-impl LocalOverride {
+impl JointOverride {
     /// A local matrix that replaces the joint's.
-    pub fn whole(joint: u16, local: Affine3x4) -> Self {
-        Self { joint, in_model: false, weight: 1.0, local, bound: 0.0 }
+    pub fn whole(joint: u16, matrix: Affine3x4) -> Self {
+        Self { joint, replaces: Replaces::Local, weight: 1.0, matrix, bound: 0.0 }
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::ids::InstanceId;
 use super::pool::Pool;
-use crate::evaluate::{Given, Modify, PoseMut as Pose};
+use crate::evaluate::{Given, Modify, PoseMut as Pose, beneath};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
-use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, largest};
-use glam::Affine3A;
+use crate::skeleton::limits::{Beyond, check_set};
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -117,17 +116,8 @@ impl PoseMut<'_> {
         model: impl Into<Affine3x4>,
     ) -> Result<(), PoseError> {
         self.check(joint)?;
-        let model: Affine3x4 = model.into();
-        let above = Affine3A::from(self.pose.above(joint));
-        let inverse = above.inverse();
-        if !inverse.is_finite() {
-            return Err(PoseError::NoInverse { joint });
-        }
-        // The difference first: far from the origin an inverse's translation is rounded more.
-        let mut to = Affine3A::from(model);
-        to.matrix3 = inverse.matrix3 * to.matrix3;
-        to.translation = inverse.matrix3 * (to.translation - above.translation);
-        self.put(joint, &to.into())
+        let local = beneath(&self.pose.above(joint), &model.into());
+        self.put(joint, &local.ok_or(PoseError::NoInverse { joint })?)
     }
 
     fn check(&self, joint: usize) -> Result<(), PoseError> {
@@ -138,14 +128,8 @@ impl PoseMut<'_> {
     }
 
     fn put(&mut self, joint: usize, local: &Affine3x4) -> Result<(), PoseError> {
-        let linear = local.rows.map(|row| largest(&row[..3]));
-        let linear = linear.into_iter().fold(0.0, f32::max);
-        let away = largest(&local.translation().to_array());
-        for (value, limit) in [(linear, MAX_OVERRIDE_SCALE as f32), (away, MAX_OVERRIDE_LENGTH)] {
-            if value > limit {
-                return Err(PoseError::Beyond { joint, value, limit });
-            }
-        }
+        let beyond = |Beyond { value, limit, .. }| PoseError::Beyond { joint, value, limit };
+        check_set(local).map_err(beyond)?;
         // Within the limits it is finite.
         self.pose.put(self.pose.lane(joint), local.rows.each_ref());
         Ok(())

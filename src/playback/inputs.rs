@@ -1,5 +1,6 @@
 //! `Inputs`: the targets and weights of the modifiers of a pool's instances.
 
+use super::ids::InstanceId;
 use super::linear_fade::LinearFade;
 use super::lists::{Keyed, Lists};
 use super::modifiers::Target;
@@ -76,16 +77,33 @@ impl Inputs {
         self.poses.of(instance)
     }
 
+    /// Whether all scales of an instance's pose are known to be 1.
+    pub fn even_pose(&self, instance: usize) -> bool {
+        self.poses.even(instance)
+    }
+
     /// Whether an instance has had a pose.
     pub fn has_poses(&self) -> bool {
         self.poses.len() > 0
     }
 
-    /// Sets the pose of an instance. Returns whether it has a weight.
-    pub fn set_pose(&mut self, instance: usize, pose: &[Row]) -> bool {
+    /// Sets the pose of an instance.
+    pub fn set_pose(&mut self, instance: usize, pose: &[Row]) {
         self.entry(instance, (POSE, 0));
-        self.poses.set(instance, pose);
-        self.active(instance) >> POSE == 1
+        self.poses.set(instance, pose, false);
+    }
+
+    /// Sets the poses of instances, one after another in `rows`, which gets any contents. `even`: all their scales are 1.
+    pub fn set_poses(
+        &mut self,
+        instances: &[InstanceId],
+        rows: (&mut Vec<Row>, usize),
+        even: bool,
+    ) {
+        for instance in instances {
+            self.entry(instance.index(), (POSE, 0));
+        }
+        self.poses.set_all(instances, rows, even);
     }
 
     /// Removes the pose of an instance. Returns whether it had a weight.

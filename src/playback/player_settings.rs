@@ -11,7 +11,7 @@ use super::options::{
 };
 use super::player::Player;
 use super::poses::PoseSpace;
-use crate::evaluate::LocalOverride;
+use crate::evaluate::{JointOverride, Replaces};
 use crate::math::Affine3x4;
 use crate::skeleton::{JointRef, Trs};
 use glam::Quat;
@@ -237,26 +237,31 @@ impl Player<'_> {
         local: impl Into<Affine3x4>,
     ) -> Result<(), PlaybackError> {
         let joint = self.joint(joint)?;
-        self.pool.set_override(self.index, LocalOverride::whole(joint, local.into()))
+        self.pool.set_override(self.index, JointOverride::whole(joint, local.into()))
     }
 
-    /// As [`set_override`](Self::set_override), blended with the joint's animated local transform: translations and
+    /// As [`set_override`](Self::set_override), with a matrix in any space, blended with the animation: translations and
     /// scales linearly, rotations along the shorter arc. At weight 0 it costs what it costs at any other.
+    ///
+    /// A matrix in model space, with its scales and shear, is kept while the joints above move, unless a modifier moves
+    /// them. One in world space becomes one in model space by the call, so it goes with the character when its world
+    /// transform changes. The joint stays as it is animated while no local matrix within the limits gives the model
+    /// matrix: a joint above it has a scale of 0, or close to it.
     ///
     /// # Errors
     /// As for [`set_override`](Self::set_override), or if the weight is outside [0, 1].
     pub fn set_override_weighted<'j>(
         &mut self,
         joint: impl Into<JointRef<'j>>,
-        local: impl Into<Affine3x4>,
+        matrix: impl Into<Affine3x4>,
+        space: PoseSpace,
         weight: f32,
     ) -> Result<(), PlaybackError> {
         let joint = self.joint(joint)?;
         check("weight", weight.into(), 0.0, 1.0)?;
-        self.pool.set_override(
-            self.index,
-            LocalOverride { weight, ..LocalOverride::whole(joint, local.into()) },
-        )
+        let (replaces, matrix) = self.pool.in_space(self.index, space, matrix.into());
+        let by = JointOverride { replaces, weight, ..JointOverride::whole(joint, matrix) };
+        self.pool.set_override(self.index, by)
     }
 
     /// Overrides the rotation of a joint in model space: it stays while the joints above move, unless a modifier moves
@@ -275,7 +280,8 @@ impl Player<'_> {
         // Of no length it is not finite, and refused.
         let rotation = rotation.as_dquat().normalize().as_quat();
         let local = Trs { rotation, ..Trs::IDENTITY }.into();
-        let by = LocalOverride { in_model: true, weight, ..LocalOverride::whole(joint, local) };
+        let replaces = Replaces::ModelRotation;
+        let by = JointOverride { replaces, weight, ..JointOverride::whole(joint, local) };
         self.pool.set_override(self.index, by)
     }
 

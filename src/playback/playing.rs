@@ -98,11 +98,11 @@ impl<'a> Playing<'a> {
         clips.map(|clip| library.clip_id(clip))
     }
 
-    /// The joints that have overrides, with the matrices that were set, in ascending order of joints. Of a rotation in
-    /// model space it is the rotation.
+    /// The joints that have overrides, with the matrices that were set, in ascending order of joints: local ones, or in
+    /// model space. Of a rotation in model space it is the rotation.
     pub fn overrides(self) -> impl Iterator<Item = (usize, &'a Affine3x4)> + use<'a> {
         let overrides = self.pool.state().overrides().of(self.index).iter();
-        overrides.map(|o| (usize::from(o.joint), &o.local))
+        overrides.map(|o| (usize::from(o.joint), &o.matrix))
     }
 
     /// The target of a modifier and its present weight; weight 0 and the origin of model space if neither was set.

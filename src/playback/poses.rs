@@ -1,11 +1,15 @@
 //! Poses that hosts give whole, such as the result of a ragdoll: how they are converted and stored.
 
+mod store;
+
+pub(crate) use store::Poses;
+
 use crate::evaluate::POSE_ROWS;
 use crate::math::{LANES, Row};
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, check_chain};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use crate::words::shorten;
-use glam::{DAffine3, DQuat, DVec3, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Mat4, Vec3, Vec4};
 
 use super::error::PlaybackError;
 
@@ -40,45 +44,43 @@ pub(crate) struct HostPose<'a> {
 
 impl HostPose<'_> {
     /// Writes the local transforms by lane: for every 16 lanes their translations, rotations of length 1, and scales.
-    /// Lanes without a joint are not written.
+    /// Lanes without a joint have the identity. Returns whether all scales are 1.
     ///
     /// # Errors
     /// If a number is not finite or beyond its limit; the rows have any contents then.
-    pub fn write(&self, rows: &mut [Row]) -> Result<(), PlaybackError> {
-        let Self { skeleton, .. } = *self;
-        let mut product = 1.0f32;
-        let lanes = rows.chunks_exact_mut(POSE_ROWS).zip(skeleton.joint_of().chunks(LANES));
-        for (rows, of_lane) in lanes {
-            let Some(rows) = rows.first_chunk_mut::<POSE_ROWS>() else { continue };
-            for (lane, &joint) in of_lane.iter().enumerate() {
-                if joint == NO_JOINT {
-                    continue;
+    pub fn write(&self, rows: &mut [Row]) -> Result<bool, PlaybackError> {
+        let (blocks, _) = rows.as_chunks_mut::<POSE_ROWS>();
+        let (lanes, _) = self.skeleton.joint_of().as_chunks::<LANES>();
+        let (mut product, mut even) = (1.0f32, true);
+        for (rows, of_lane) in blocks.iter_mut().zip(lanes) {
+            let checked = match self.space {
+                PoseSpace::Local => {
+                    let given = |joint| self.joints.get(usize::from(joint));
+                    spread(rows, of_lane, |joint| *given(joint).unwrap_or(&Trs::IDENTITY))
                 }
-                let values = match self.space {
-                    PoseSpace::Local => self.joints[usize::from(joint)].to_array(),
-                    _ => self.local(joint.into()).to_array(),
-                };
-                for row in 0..POSE_ROWS {
-                    rows[row].0[lane] = values[row];
-                }
-            }
-            let Checked { within, widest } = check(rows);
-            if !within {
+                _ => spread(rows, of_lane, |joint| match joint {
+                    NO_JOINT => Trs::IDENTITY,
+                    joint => self.local(joint.into()),
+                }),
+            };
+            if !checked.within {
                 return Err(self.refuse(of_lane));
             }
-            if widest > 1.0 {
-                let scale =
-                    |lane: usize| rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
-                for (lane, &joint) in of_lane.iter().enumerate().filter(|l| *l.1 != NO_JOINT) {
-                    product *= self.wider(joint.into(), scale(lane));
+            if !checked.even {
+                even = false;
+                for (lane, &joint) in of_lane.iter().enumerate() {
+                    let scale = rows[7..].iter().map(|r| r.0[lane].abs()).fold(0.0, f32::max);
+                    if scale > 1.0 {
+                        product *= self.wider(joint.into(), scale);
+                    }
                 }
             }
         }
         // Chains are walked only if the product over all joints can exceed the limit.
-        match f64::from(product) <= MAX_POSE_SCALE {
-            true => Ok(()),
-            false => self.check_scales(rows),
+        if f64::from(product) > MAX_POSE_SCALE {
+            self.check_scales(rows)?;
         }
+        Ok(even)
     }
 
     /// The local transform of a joint. Its rotation has the length that was given.
@@ -98,11 +100,8 @@ impl HostPose<'_> {
     #[cold]
     fn refuse(&self, joints: &[u16]) -> PlaybackError {
         let within = |&joint: &usize| {
-            let mut one = Trs::IDENTITY.to_array().map(Row::splat);
-            for (row, value) in one.iter_mut().zip(self.local(joint).to_array()) {
-                row.0[0] = value;
-            }
-            check(&mut one).within
+            let mut one = [Row::default(); POSE_ROWS];
+            spread(&mut one, &[0; LANES], |_| self.local(joint)).within
         };
         let joints = joints.iter().filter(|joint| **joint != NO_JOINT).map(|&joint| joint.into());
         let first = joints.clone().find(|joint| !within(joint)).or(joints.clone().next());
@@ -189,43 +188,64 @@ impl HostPose<'_> {
     }
 }
 
-/// What [`check`] finds.
+/// What [`spread`] finds.
 struct Checked {
     /// Whether all numbers are within their limits.
     within: bool,
-    /// The largest scale.
-    widest: f32,
+    /// Whether all scales are 1.
+    even: bool,
 }
 
-/// Checks the transforms of 16 lanes, and makes their rotations unit length. Loops over one row each become vectors.
-fn check(rows: &mut [Row; POSE_ROWS]) -> Checked {
-    let (mut far, mut wide, mut square) = ([0.0f32; LANES], [0.0f32; LANES], [0.0f32; LANES]);
-    // Stays 0 while all numbers are finite.
-    let mut odd = [0.0f32; LANES];
-    for (r, row) in rows.iter().enumerate() {
-        let most = if r < 3 { &mut far } else { &mut wide };
-        for lane in 0..LANES {
-            let v = row.0[lane];
-            odd[lane] += v * 0.0;
-            match r {
-                3..7 => square[lane] += v * v,
-                _ => most[lane] = if v.abs() > most[lane] { v.abs() } else { most[lane] },
-            }
+/// Writes the transforms of 16 lanes, with rotations of unit length, and checks them: four lanes at a time, turned in
+/// registers. The operations are the same for every instruction set, so that all give the same bits.
+#[inline(always)]
+fn spread(
+    rows: &mut [Row; POSE_ROWS],
+    joints: &[u16; LANES],
+    local: impl Fn(u16) -> Trs,
+) -> Checked {
+    let (one, most) = (Vec4::ONE, Vec4::splat(MAX_OVERRIDE_LENGTH));
+    let [least, finite] = [LEAST_ROTATION * LEAST_ROTATION, f32::MAX].map(Vec4::splat);
+    let mut within = one.cmpeq(one);
+    let mut even = within;
+    let mut lane = 0;
+    while lane < LANES {
+        let mut q = [Vec4::ZERO; 4];
+        let (mut a, mut b) = (q, q);
+        let mut k = 0;
+        while k < 4 {
+            let Trs { translation: t, rotation, scale: s } = local(joints[lane + k]);
+            q[k] = rotation.into();
+            (a[k], b[k]) = (Vec4::new(t.x, t.y, t.z, s.x), Vec4::new(t.z, s.x, s.y, s.z));
+            k += 1;
         }
-    }
-    let inverse = square.map(|square| 1.0 / square.sqrt());
-    for row in &mut rows[3..7] {
-        for (v, inverse) in row.0.iter_mut().zip(&inverse) {
-            *v *= inverse;
+        let [q, a, b] = [turned(q), turned(a), turned(b)];
+        let [x, y, z, w] = q;
+        let square = x * x + y * y + z * z + w * w;
+        within &= square.cmpge(least) & square.cmple(finite);
+        let [i, j, k, l] = square.to_array();
+        let inverse = one / Vec4::new(i.sqrt(), j.sqrt(), k.sqrt(), l.sqrt());
+        let ([tx, ty, tz, sx], [_, _, sy, sz]) = (a, b);
+        within &= tx.abs().cmple(most) & ty.abs().cmple(most) & tz.abs().cmple(most);
+        even &= sx.cmpeq(one) & sy.cmpeq(one) & sz.cmpeq(one);
+        let all = [tx, ty, tz, x * inverse, y * inverse, z * inverse, w * inverse, sx, sy, sz];
+        let mut row = 0;
+        while row < POSE_ROWS {
+            rows[row].0[lane..lane + 4].copy_from_slice(&all[row].to_array());
+            row += 1;
         }
+        lane += 4;
     }
-    let largest = |all: &[f32; LANES]| all.iter().fold(0.0f32, |most, &v| most.max(v));
-    let least = square.iter().fold(f32::INFINITY, |least, &v| least.min(v));
-    let within = odd == [0.0; LANES]
-        && largest(&far) <= MAX_OVERRIDE_LENGTH
-        && least >= LEAST_ROTATION * LEAST_ROTATION
-        && largest(&square) <= f32::MAX;
-    Checked { within, widest: largest(&wide) }
+    let even = even.all();
+    let finite = || rows[7..].iter().flat_map(|row| &row.0).all(|v| v.is_finite());
+    Checked { within: within.all() && (even || finite()), even }
+}
+
+/// The rows of a matrix of four columns.
+#[inline(always)]
+fn turned([a, b, c, d]: [Vec4; 4]) -> [Vec4; 4] {
+    let m = Mat4::from_cols(a, b, c, d).transpose();
+    [m.x_axis, m.y_axis, m.z_axis, m.w_axis]
 }
 
 /// A transform relative to another one of the same space.
@@ -260,74 +280,6 @@ fn narrow(scale: DVec3, of: impl FnOnce(DVec3) -> DAffine3) -> Trs {
     Trs { translation: translation.as_vec3(), rotation: rotation.as_quat(), scale: scale.as_vec3() }
 }
 
-/// The stored poses of a pool's instances, by lane.
-///
-/// ```text
-/// slots   | instance 0: its slot | instance 1 | …    up to the last instance that had a pose
-/// rows    | slot 0: for every 16 lanes 3 rows of translations, 4 of rotations, 3 of scales | slot 1 | …
-/// ```
-///
-/// A register of any width takes its lanes of each row. Slots that are free are used again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Poses {
-    slots: Vec<u32>,
-    rows: Vec<Row>,
-    /// Rows of a slot, the same for all instances of a rig.
-    size: usize,
-    free: Vec<u32>,
-}
-
-const NO_SLOT: u32 = u32::MAX;
-
-impl Poses {
-    /// The pose of an instance; empty if it has none.
-    #[inline]
-    pub fn of(&self, instance: usize) -> &[Row] {
-        let slot = self.slots.get(instance).copied().unwrap_or(NO_SLOT) as usize;
-        let rows = slot.checked_mul(self.size).and_then(|first| self.rows.get(first..));
-        rows.and_then(|rows| rows.get(..self.size)).unwrap_or_default()
-    }
-
-    /// The number of instances up to the last one that had a pose.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Stores a pose of as many rows as all others have.
-    pub fn set(&mut self, instance: usize, pose: &[Row]) {
-        if self.rows.is_empty() {
-            self.size = pose.len();
-        }
-        if self.slots.len() <= instance {
-            self.slots.resize(instance + 1, NO_SLOT);
-        }
-        if self.slots[instance] == NO_SLOT {
-            self.slots[instance] = self.free.pop().unwrap_or_else(|| {
-                let slot = self.rows.len() / self.size.max(1);
-                self.rows.resize(self.rows.len() + self.size, Row::default());
-                // A rig has at most 2^20 instances.
-                slot as u32
-            });
-        }
-        let first = self.slots[instance] as usize * self.size;
-        self.rows[first..first + self.size].copy_from_slice(pose);
-    }
-
-    /// Removes the pose of an instance. Returns false if there was none.
-    pub fn clear(&mut self, instance: usize) -> bool {
-        let slot = self.slots.get_mut(instance).map(|slot| std::mem::replace(slot, NO_SLOT));
-        let had = slot.filter(|&slot| slot != NO_SLOT);
-        self.free.extend(had);
-        had.is_some()
-    }
-}
-
-/// The rows of a pose of a skeleton, of which lanes without a joint have the identity.
-pub(crate) fn blank(skeleton: &Skeleton) -> impl Iterator<Item = Row> {
-    let blocks = skeleton.joint_of().len().div_ceil(LANES);
-    (0..blocks).flat_map(|_| Trs::IDENTITY.to_array().map(Row::splat))
-}
-
 /// Whether a stored pose is one of a skeleton: its numbers are within the limits.
 pub(crate) fn fits(pose: &[Row], skeleton: &Skeleton) -> bool {
     let lane = |joint: usize| usize::from(skeleton.lane_of()[joint]);
@@ -346,7 +298,7 @@ pub(crate) fn fits(pose: &[Row], skeleton: &Skeleton) -> bool {
             }
         })
         .collect();
-    let mut rows: Vec<Row> = blank(skeleton).collect();
+    let mut rows = vec![Row::default(); pose.len()];
     let of_length_1 = |joint: &Trs| (joint.rotation.length_squared() - 1.0).abs() < 1e-3;
     let to_model = DAffine3::IDENTITY;
     let given = HostPose { skeleton, joints: &joints, space: PoseSpace::Local, to_model };

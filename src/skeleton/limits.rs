@@ -74,6 +74,20 @@ pub(crate) fn beyond(what: &'static str, values: &[f32], limit: f32) -> Result<(
     bad.map_or(Ok(()), |&value| Err(Beyond { what, value, limit }))
 }
 
+/// Checks a local matrix that is set in an evaluation. The error has the number of greatest size; infinite for one that
+/// is not finite.
+pub(crate) fn check_set(local: &Affine3x4) -> Result<(), Beyond> {
+    let linear = local.rows.map(|row| largest(&row[..3]));
+    let linear = linear.into_iter().fold(0.0, f32::max);
+    let away = largest(&local.translation().to_array());
+    for (value, limit) in [(linear, MAX_OVERRIDE_SCALE as f32), (away, MAX_OVERRIDE_LENGTH)] {
+        if value > limit {
+            return Err(Beyond { what: "local matrix", value, limit });
+        }
+    }
+    Ok(())
+}
+
 /// Whether a matrix is within the limit of world transforms.
 pub(crate) fn is_world(world: &Affine3x4) -> bool {
     beyond("", world.rows.as_flattened(), MAX_WORLD).is_ok()

@@ -60,8 +60,12 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                     if n % 10 == k % 10 {
                         let weight = if (n / 10).is_multiple_of(2) { 1.0 } else { 0.0 };
                         player.fade_modifier(legs, weight, 0.05).unwrap();
-                        player.set_override_weighted(4, local, weights[k]).unwrap();
+                        player
+                            .set_override_weighted(4, local, PoseSpace::Local, weights[k])
+                            .unwrap();
                         player.set_model_rotation(head, Quat::IDENTITY, weights[k]).unwrap();
+                        let space = [PoseSpace::Model, PoseSpace::World][k % 2];
+                        player.set_override_weighted(7, local, space, 1.0).unwrap();
                     }
                 }
                 crowd.foot_positions(feet, &all[50..250], &mut at).unwrap();
@@ -105,7 +109,9 @@ fn steady_frames_with_modifiers_allocate_nothing() {
                 player.fade_modifier(by, weight, 0.1).unwrap();
                 player.set_target(looks, Target::world(Vec3::X * (n % 9) as f32)).unwrap();
                 player.fade_modifier(looks, weight, 0.1).unwrap();
-                player.set_override_weighted(4, local, 0.01 * (n % 50) as f32).unwrap();
+                player
+                    .set_override_weighted(4, local, PoseSpace::Local, 0.01 * (n % 50) as f32)
+                    .unwrap();
                 mixer.advance(1.0 / 60.0).unwrap();
                 mixer.player().set_pose(&poses[..47], PoseSpace::Model).unwrap();
                 mixer.player().fade_pose(weight, 0.2).unwrap();

@@ -1,7 +1,7 @@
 //! Steady frames of a crowd with a scene graph allocate nothing, counted by the global allocator.
 
 use phalanx::build::build_rig;
-use phalanx::crowd::{BoneBuffer, PoseStage};
+use phalanx::crowd::{BoneBuffer, PoseSpace, PoseStage};
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
 use phalanx_testkit::alloc::{self, allocations, pool};
@@ -40,7 +40,7 @@ fn steady_frames_with_a_scene_allocate_nothing() {
             let mut frame = |crowd: &mut phalanx::crowd::Crowd| {
                 crowd.advance(1.0 / 60.0).unwrap();
                 let some = &instances[300..400];
-                crowd.set_overrides(rig, &[5, 9], some, &turned).unwrap();
+                crowd.set_overrides(rig, &[5, 9], some, &turned, PoseSpace::Local, &[1.0]).unwrap();
                 crowd.evaluate(&mut buffer);
                 let stats = crowd.update_scene(&mut scene);
                 assert_eq!((stats.mirrored, stats.evaluated), (60, 0));

@@ -12,9 +12,14 @@ use fearless_simd::prelude::*;
 
 impl<S: Lanes> Mix<'_, S> {
     /// Blends a given pose over the pose of the clips, whose units that do not vary are in `constants`. Writes all
-    /// units. At weight 1 nothing of the clips is read.
+    /// units, but for those of scale that stay 1. At weight 1 nothing of the clips is read.
     #[inline(always)]
-    pub fn given(&self, given: &Given<'_>, constants: [&[f32]; 3], pose: &mut [f32]) {
+    pub fn given(
+        &self,
+        given: &Given<'_>,
+        (constants, unit_scale): ([&[f32]; 3], u64),
+        pose: &mut [f32],
+    ) {
         let units = &self.sources.program.units;
         let whole = given.weight >= 1.0;
         let w = self.splat(given.weight);
@@ -33,6 +38,9 @@ impl<S: Lanes> Mix<'_, S> {
                 }
                 self.put(pose, at, &q);
                 for (channel, first) in [(TRANSLATION, 0), (SCALE, 7)] {
+                    if channel == SCALE && unit_scale >> of & 1 == 1 {
+                        continue;
+                    }
                     let at = units.register(channel, group) * S::f32s::LEN;
                     let mut v: [_; 3] = load(self.simd, rows, first, lane);
                     if !whole {

@@ -15,12 +15,13 @@ pub(crate) use feet::{Feet, Footing, Leg, MAX_FEET};
 pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
-use super::scratch::{ActionInput, LayerInput, LocalOverride, Sources};
+use super::scratch::{ActionInput, JointOverride, LayerInput, Replaces, Sources};
 use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::{Affine3x4, Row};
 use crate::skeleton::Trs;
+use crate::skeleton::limits::check_set;
 use fearless_simd::Level;
-use glam::{Mat3A, Quat, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 /// Rows of 16 lanes of a given pose: translations, rotations, scales.
 pub(crate) const POSE_ROWS: usize = 10;
@@ -32,6 +33,8 @@ pub(crate) struct Given<'a> {
     pub rows: &'a [Row],
     /// Above 0, at most 1.
     pub weight: f32,
+    /// Whether all scales are known to be 1.
+    pub even: bool,
 }
 
 /// The modifiers of a pool.
@@ -67,7 +70,7 @@ impl Change {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Stage<'a> {
     /// The overrides, in ascending order of joints.
-    pub overrides: &'a [LocalOverride],
+    pub overrides: &'a [JointOverride],
     /// The modifiers, and the index of the instance; `None` if none is active.
     pub modifiers: Option<(&'a dyn Modify, usize)>,
     /// One more than the last lane of a joint that modifiers may change, or from which its model matrix follows.
@@ -96,9 +99,9 @@ impl Stage<'_> {
             return;
         }
         for by in self.overrides {
-            match by.weight >= 1.0 && !by.in_model {
-                true => pose.set_local(by.joint.into(), &by.local),
-                false => pose.override_partly(by),
+            match (by.weight >= 1.0, by.replaces) {
+                (true, Replaces::Local) => pose.set_local(by.joint.into(), &by.matrix),
+                _ => pose.override_partly(by),
             }
         }
         if let Some((by, index)) = self.modifiers {
@@ -248,26 +251,54 @@ impl PoseMut<'_> {
         affine(turned, self.local(joint).translation())
     }
 
-    /// Applies an override that has a weight below 1, or that keeps a rotation in model space.
+    /// Applies an override that has a weight below 1, or that is in model space.
     #[inline(never)]
-    pub fn override_partly(&mut self, by: &LocalOverride) {
-        let joint = usize::from(by.joint);
-        if by.in_model {
-            let above = self.above(joint);
-            let model = above * self.local(joint);
-            let turn = rotation(&by.local) * rotation(&model).inverse();
-            let turn = Mat3A::from_quat(Quat::IDENTITY.slerp(near(turn), by.weight));
+    pub fn override_partly(&mut self, by: &JointOverride) {
+        let (joint, weight) = (usize::from(by.joint), by.weight);
+        if by.replaces == Replaces::Local {
+            let from = self.blended(joint);
+            let to = parts(&by.matrix, from.scale);
+            let mixed = Trs {
+                translation: from.translation.lerp(to.translation, weight),
+                rotation: from.rotation.lerp(to.rotation, weight).normalize(),
+                scale: from.scale.lerp(to.scale, weight),
+            };
+            return self.set_local(joint, &mixed.into());
+        }
+        let above = self.above(joint);
+        let model = above * self.local(joint);
+        if by.replaces == Replaces::ModelRotation {
+            let turn = rotation(&by.matrix) * rotation(&model).inverse();
+            let turn = Mat3A::from_quat(Quat::IDENTITY.slerp(near(turn), weight));
             return self.set_local(joint, &self.turned(joint, (&above, &model), turn));
         }
-        let from = self.blended(joint);
-        let to = parts(&by.local, from.scale);
-        let mixed = Trs {
-            translation: from.translation.lerp(to.translation, by.weight),
-            rotation: from.rotation.lerp(to.rotation, by.weight).normalize(),
-            scale: from.scale.lerp(to.scale, by.weight),
-        };
-        self.set_local(joint, &mixed.into());
+        let model = if weight < 1.0 { mixed(&model, &by.matrix, weight) } else { by.matrix };
+        let local = beneath(&above, &model);
+        // Otherwise the joint stays as it is animated.
+        if let Some(local) = local.filter(|local| weight > 0.0 && check_set(local).is_ok()) {
+            self.set_local(joint, &local);
+        }
     }
+}
+
+/// The local matrix that gives a model matrix below that of a parent; `None` if the parent's has no inverse.
+pub(crate) fn beneath(above: &Affine3x4, model: &Affine3x4) -> Option<Affine3x4> {
+    let (above, model) = (Affine3A::from(*above), Affine3A::from(*model));
+    let inverse = above.matrix3.inverse();
+    // The difference first: far from the origin an inverse's translation is rounded more.
+    let translation = inverse * (model.translation - above.translation);
+    let local = Affine3A { matrix3: inverse * model.matrix3, translation };
+    inverse.is_finite().then(|| local.into())
+}
+
+/// A matrix between two: their rotations are blended along the shorter arc, translations and what is left of the linear
+/// parts without the rotations linearly.
+fn mixed(from: &Affine3x4, to: &Affine3x4, weight: f32) -> Affine3x4 {
+    let (a, b) = (rotation(from), rotation(to));
+    let [of_a, of_b] = [(a, from), (b, to)].map(|(q, m)| Mat3A::from_quat(q.inverse()) * linear(m));
+    let turn = Mat3A::from_quat(a.lerp(b, weight).normalize());
+    let linear = turn * (of_a * (1.0 - weight) + of_b * weight);
+    affine(linear, from.translation().lerp(to.translation(), weight))
 }
 
 /// The rotation of at most half a turn.

@@ -2,7 +2,7 @@
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
-use crate::evaluate::{LocalOverride, POSE_ROWS};
+use crate::evaluate::{JointOverride, POSE_ROWS, Replaces};
 use crate::math::{LANES, Row};
 use crate::playback::inputs::POSE;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
@@ -59,8 +59,9 @@ pub(crate) struct PoolBounds {
     added_morph: f64,
     /// Indices of the anchor and the joints above it.
     chain: Vec<u16>,
-    /// By joint: the largest distance from its parent, and the largest component of its scale, without additive clips.
-    offsets: Vec<[f64; 2]>,
+    /// By joint, without additive clips: the largest distance from its parent, the largest component of its scale, and the
+    /// product of those down to it.
+    offsets: Vec<[f64; 3]>,
     /// The largest product of scales down a chain of joints.
     scale: f64,
 }
@@ -154,6 +155,12 @@ impl PoolBounds {
             products.push(above * scale);
         }
         let scale = products.into_iter().fold(1.0, f64::max);
+        let mut offsets: Vec<[f64; 3]> = Vec::with_capacity(skeleton.len());
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            let above = offsets.get(usize::from(parent)).map_or(1.0, |above| above[2]);
+            let [length, scale] = extremes.of(joint, 0);
+            offsets.push([length, scale, above * scale]);
+        }
         let added = library.clips().iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
         let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
@@ -169,7 +176,7 @@ impl PoolBounds {
             morph,
             added_morph,
             chain,
-            offsets: (0..skeleton.len()).map(|j| extremes.of(j, 0)).collect(),
+            offsets,
             scale,
         }
     }
@@ -194,7 +201,7 @@ impl PoolBounds {
     /// factor on their scales: over all joints, as a query does not allocate.
     fn of_pose(&self, pose: &[Row], skeleton: &Skeleton) -> [f64; 2] {
         let (mut longer, mut wider) = (0.0, 1.0);
-        for (&lane, [length, scales]) in skeleton.lane_of().iter().zip(&self.offsets) {
+        for (&lane, [length, scales, _]) in skeleton.lane_of().iter().zip(&self.offsets) {
             let lane = usize::from(lane);
             let rows = &pose[lane / LANES * POSE_ROWS..][..POSE_ROWS];
             let value = |row: usize| f64::from(rows[row].0[lane % LANES]);
@@ -210,7 +217,7 @@ impl PoolBounds {
     fn between<'d>(
         &self,
         play: &Play,
-        (overrides, pose): (&[LocalOverride], Option<[f64; 2]>),
+        (overrides, pose): (&[JointOverride], Option<[f64; 2]>),
         modifiers: impl Iterator<Item = &'d Definition>,
     ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
@@ -218,11 +225,16 @@ impl PoolBounds {
         let mut anchor_escapes = self.anchor_escapes || play.unknown;
         for o in overrides {
             let joint = usize::from(o.joint);
-            let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
-            let offset = f64::from(o.local.translation().length());
-            offsets += (offset - length).max(0.0);
-            stretch *= (o.local.stretch_bound() / scale).max(1.0);
-            anchor_escapes |= self.chain.contains(&o.joint);
+            let [length, scale, down] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0, 1.0]);
+            let offset = f64::from(o.matrix.translation().length());
+            let in_model = o.replaces == Replaces::Model;
+            match in_model {
+                true => moved += offset,
+                false => offsets += (offset - length).max(0.0),
+            }
+            let scale = if in_model { down } else { scale };
+            stretch *= (o.matrix.stretch_bound() / scale).max(1.0);
+            anchor_escapes |= in_model || self.chain.contains(&o.joint);
         }
         if let Some([longer, wider]) = pose {
             offsets += longer;

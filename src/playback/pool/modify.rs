@@ -12,6 +12,7 @@ use crate::playback::ids::ModifierId;
 use crate::playback::inputs::{Input, POSE};
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
+use crate::simd::prefetch;
 use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 
 impl Pool {
@@ -102,7 +103,11 @@ impl Pool {
     pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
         let lanes = match self.state.inputs().active(index) >> POSE {
             0 => self.active(index).map(|(definition, _)| definition.lanes).max().unwrap_or(0),
-            _ => self.library.rig().skeleton().joint_of().len(),
+            _ => {
+                // It is read behind the clips.
+                prefetch(self.state.inputs().pose(index));
+                self.library.rig().skeleton().joint_of().len()
+            }
         };
         Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
     }
@@ -121,7 +126,8 @@ impl Modify for Pool {
     fn given(&self, index: usize) -> Option<Given<'_>> {
         let weight = self.state.inputs().weight(index, POSE).value();
         let rows = self.state.inputs().pose(index);
-        (weight > 0.0 && !rows.is_empty()).then_some(Given { rows, weight })
+        let even = self.state.inputs().even_pose(index);
+        (weight > 0.0 && !rows.is_empty()).then_some(Given { rows, weight, even })
     }
 
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
@@ -132,6 +138,9 @@ impl Modify for Pool {
 impl Pool {
     /// Runs the active modifiers of an instance; a hook in a frame that calls one.
     pub fn modify_by(&self, index: usize, pose: &mut PoseMut<'_>, calls: Option<&Calls<'_>>) {
+        if self.state.inputs().active(index) == 1 << POSE {
+            return;
+        }
         let world = self.state.world(index);
         // Chains that read nothing that those before change are bent at once.
         let mut chains = Chains::default();

@@ -7,7 +7,7 @@ use crate::playback::PlaybackError;
 use crate::playback::changes::What;
 use crate::playback::ids::InstanceId;
 use crate::playback::inputs::POSE;
-use crate::playback::poses::{HostPose, PoseSpace, blank};
+use crate::playback::poses::{HostPose, PoseSpace};
 use crate::playback::state::State;
 use crate::skeleton::{Skeleton, Trs};
 use glam::DAffine3;
@@ -27,8 +27,9 @@ struct PoseBatch<'a> {
 
 impl PoseBatch<'_> {
     /// Writes all poses by lane, on the current rayon pool if there are many; `join` runs both halves without
-    /// allocating. The error is that of the first element refused, with any number of workers.
-    fn write(&self, first: usize, rows: &mut [Row]) -> Result<(), (usize, PlaybackError)> {
+    /// allocating. Returns whether all scales are 1. The error is that of the first element refused, with any number of
+    /// workers.
+    fn write(&self, first: usize, rows: &mut [Row]) -> Result<bool, (usize, PlaybackError)> {
         let count = self.instances.len();
         let (joints, size) = (self.skeleton.len(), rows.len() / count.max(1));
         if count > POSES && rayon::current_num_threads() > 1 {
@@ -39,10 +40,11 @@ impl PoseBatch<'_> {
             let a = Self { instances: instances_a, joints: joints_a, ..*self };
             let b = Self { instances: instances_b, joints: joints_b, ..*self };
             let (a, b) = rayon::join(|| a.write(first, rows_a), || b.write(first + half, rows_b));
-            return a.and(b);
+            return Ok(a? & b?);
         }
+        let mut even = true;
         if size == 0 {
-            return Ok(());
+            return Ok(even);
         }
         let all = self.instances.iter().zip(self.joints.chunks_exact(joints));
         for (element, ((instance, joints), rows)) in
@@ -53,9 +55,9 @@ impl PoseBatch<'_> {
                 _ => DAffine3::IDENTITY,
             };
             let pose = HostPose { skeleton: self.skeleton, joints, space: self.space, to_model };
-            pose.write(rows).map_err(|error| (first + element, error))?;
+            even &= pose.write(rows).map_err(|error| (first + element, error))?;
         }
-        Ok(())
+        Ok(even)
     }
 }
 
@@ -72,23 +74,21 @@ impl Pool {
         let skeleton = rig.skeleton();
         let size = skeleton.joint_of().len() / LANES * POSE_ROWS;
         let mut rows = std::mem::take(&mut self.batch.rows);
-        // Lanes without a joint are written here alone.
-        while rows.len() < instances.len() * size {
-            rows.extend(blank(skeleton));
-        }
-        let rows_of_all = &mut rows[..instances.len() * size];
+        let needed = instances.len() * size;
+        rows.resize(rows.len().max(needed), Row::default());
         let batch = PoseBatch { state: &self.state, skeleton, space, instances, joints };
-        let written = batch.write(0, rows_of_all);
-        if written.is_ok() && size > 0 {
-            for (instance, pose) in instances.iter().zip(rows_of_all.chunks_exact(size)) {
-                if self.state.inputs_mut().set_pose(instance.index(), pose) {
-                    self.touch(instance.index(), What::POSE | What::BOUNDS);
+        let written = batch.write(0, &mut rows[..needed]);
+        if let Ok(even) = written {
+            self.state.inputs_mut().set_poses(instances, (&mut rows, size), even);
+            for index in instances.iter().map(|instance| instance.index()) {
+                if self.state.inputs().active(index) >> POSE == 1 {
+                    self.touch(index, What::POSE | What::BOUNDS);
                 }
             }
             self.tables.prepare_lanes(skeleton.joint_of().len());
         }
         self.batch.rows = rows;
-        written
+        written.map(|_| ())
     }
 
     /// Fades the weight of an instance's pose, all checked.

@@ -1,7 +1,7 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
-use crate::evaluate::{Gaze, LocalOverride, MAX_FEET, POSE_ROWS};
+use crate::evaluate::{Gaze, JointOverride, MAX_FEET, POSE_ROWS, Replaces};
 use crate::math::{Affine3x4, Row};
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
@@ -60,9 +60,13 @@ impl State {
             w.u16(overrides.len() as u16);
             for o in overrides {
                 w.u16(o.joint);
-                w.flags([o.in_model]);
+                w.u8(match o.replaces {
+                    Replaces::Local => 0,
+                    Replaces::ModelRotation => 1,
+                    Replaces::Model => 2,
+                });
                 w.f32(o.weight);
-                write_rows(w, &o.local);
+                write_rows(w, &o.matrix);
             }
             // There are at most 64 inputs, the last of which may be a pose.
             let inputs = self.inputs.all(index);
@@ -313,10 +317,17 @@ fn read_overrides(
         let joint = r.u16("joint of an override")?;
         r.needs(u32::from(joint) >= least, "joints of overrides do not ascend")?;
         least = u32::from(joint) + 1;
-        let [in_model] = r.flags("flags of an override")?;
+        let replaces = match r.u8("space of an override")? {
+            0 => Replaces::Local,
+            1 => Replaces::ModelRotation,
+            space => {
+                r.needs(space == 2, "an override has an unknown space")?;
+                Replaces::Model
+            }
+        };
         let weight = r.f32("weight of an override", 0.0, 1.0)?;
-        let local = read_rows(r, "override")?;
-        let by = LocalOverride { in_model, weight, ..LocalOverride::whole(joint, local) };
+        let matrix = read_rows(r, "override")?;
+        let by = JointOverride { replaces, weight, ..JointOverride::whole(joint, matrix) };
         let appended = overrides.append(instance, by);
         r.needs(appended.is_ok(), "an override is beyond its limit")?;
     }

@@ -1,7 +1,7 @@
 //! Batches of overrides: what single calls do, at once, or nothing.
 
 use glam::{Quat, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId, Unknown};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PoseSpace, RigId, Unknown};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 use phalanx_testkit::ruler::{ruler, shift};
@@ -37,6 +37,7 @@ fn a_batch_is_its_single_calls() {
             // Some have others already.
             for crowd in [&mut one, &mut many] {
                 for &i in all.iter().step_by(3) {
+                    crowd.set_world(i, shift(i.index() as f32)).unwrap();
                     crowd.player(i).unwrap().set_override(7, turn(1)).unwrap();
                     crowd.player(i).unwrap().set_override(11, turn(2)).unwrap();
                 }
@@ -49,7 +50,7 @@ fn a_batch_is_its_single_calls() {
                     one.player(i).unwrap().set_override(joint, *local).unwrap();
                 }
             }
-            many.set_overrides(id, &JOINTS, &chosen, &locals).unwrap();
+            many.set_overrides(id, &JOINTS, &chosen, &locals, PoseSpace::Local, &[1.0]).unwrap();
             assert!(one.snapshot() == many.snapshot(), "{threads} workers");
             let hash = |crowd: &mut Crowd| {
                 let mut buffer = BoneBuffer::new();
@@ -57,10 +58,23 @@ fn a_batch_is_its_single_calls() {
                 buffer.hash()
             };
             assert_eq!(hash(&mut one), hash(&mut many), "{threads} workers");
+            // In other spaces, with weights.
+            let weights: Vec<_> = chosen.iter().map(|i| hash01(i.index() as u64) as f32).collect();
+            for space in [PoseSpace::World, PoseSpace::Model] {
+                for ((&i, locals), &weight) in chosen.iter().zip(locals.chunks(3)).zip(&weights) {
+                    let mut player = one.player(i).unwrap();
+                    for (joint, matrix) in JOINTS.into_iter().zip(locals) {
+                        player.set_override_weighted(joint, *matrix, space, weight).unwrap();
+                    }
+                }
+                many.set_overrides(id, &JOINTS, &chosen, &locals, space, &weights).unwrap();
+                assert!(one.snapshot() == many.snapshot(), "{threads} workers");
+                assert_eq!(hash(&mut one), hash(&mut many), "{threads} workers");
+            }
             // The later of two holds.
             let twice = [all[5], all[5]];
             let two = [turn(8), turn(9)];
-            many.set_overrides(id, &[4], &twice, &two).unwrap();
+            many.set_overrides(id, &[4], &twice, &two, PoseSpace::Local, &[1.0]).unwrap();
             let mut set = many.playing(all[5]).unwrap().overrides();
             assert_eq!(set.find(|o| o.0 == 4), Some((4, &two[1])));
         });
@@ -80,7 +94,7 @@ fn a_refused_batch_changes_nothing() {
     let crowd_rig = crowd.rig(id).unwrap().name().to_owned();
     let crowd_names = crowd.rig(id).unwrap().skeleton().names().to_vec();
     let mut refused = |rig, joints: &[usize], instances: &[InstanceId], locals: &[Affine3x4]| {
-        let error = crowd.set_overrides(rig, joints, instances, locals);
+        let error = crowd.set_overrides(rig, joints, instances, locals, PoseSpace::Local, &[1.0]);
         assert!(crowd.snapshot() == before);
         error.unwrap_err()
     };
@@ -129,11 +143,16 @@ fn a_refused_batch_changes_nothing() {
         )),
         "{error}"
     );
+    for weights in [&[][..], &[0.5; 2], &[0.5, 1.5, 0.5]] {
+        let refused =
+            crowd.set_overrides(id, &[4], &all[..3], &[one; 3], PoseSpace::Model, weights);
+        assert!(refused.is_err() && crowd.snapshot() == before, "{weights:?}");
+    }
     // In place of the one that it has it may be so large; without instances or joints nothing happens.
     let locals = [scaled(2000.0); 3];
-    crowd.set_overrides(id, &[1], &all[..3], &locals).unwrap();
-    crowd.set_overrides(id, &[1], &[], &[]).unwrap();
-    crowd.set_overrides(id, &[], &all, &[]).unwrap();
+    crowd.set_overrides(id, &[1], &all[..3], &locals, PoseSpace::Local, &[1.0]).unwrap();
+    crowd.set_overrides(id, &[1], &[], &[], PoseSpace::Local, &[1.0]).unwrap();
+    crowd.set_overrides(id, &[], &all, &[], PoseSpace::Local, &[1.0]).unwrap();
 }
 
 /// Rotations have no stretch: an override of every joint is no reason to walk the chains, nor to refuse.
@@ -142,7 +161,7 @@ fn all_joints_may_be_overridden() {
     let (mut crowd, id, all) = crowd(2);
     let joints: Vec<usize> = (0..20).collect();
     let locals: Vec<_> = (0..40).map(turn).collect();
-    crowd.set_overrides(id, &joints, &all, &locals).unwrap();
+    crowd.set_overrides(id, &joints, &all, &locals, PoseSpace::Local, &[1.0]).unwrap();
     let set: Vec<_> = crowd.playing(all[1]).unwrap().overrides().collect();
     let expected: Vec<_> = joints.iter().copied().zip(&locals[20..]).collect();
     assert_eq!(set, expected);

@@ -1,6 +1,6 @@
 //! Mirrors of instances in scenes: which node is whose.
 
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PoseSpace, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::scene::{OnRemove, SceneError, SceneGraph};
 use phalanx_testkit::ruler::{held, ruler, shift};
@@ -149,7 +149,7 @@ fn an_update_evaluates_what_has_changed_since() {
     crowd.player(a).unwrap().set_override(0, shift(2.0)).unwrap();
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 1);
     assert_eq!((at(&scene, 0), at(&scene, 1)), (2.0, 0.5));
-    crowd.set_overrides(id, &[0], &[b], &[shift(3.0)]).unwrap();
+    crowd.set_overrides(id, &[0], &[b], &[shift(3.0)], PoseSpace::Local, &[1.0]).unwrap();
     crowd.player(a).unwrap().clear_overrides();
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
     assert_eq!((at(&scene, 0), at(&scene, 1)), (0.0, 3.0));

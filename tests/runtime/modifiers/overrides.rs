@@ -3,7 +3,7 @@
 use super::{Body, Cast, posed};
 use glam::{DMat3, DQuat, EulerRot, Quat, Vec3};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{Mixer, PlaybackError, Target, TwoBoneIk};
+use phalanx::playback::{Mixer, PlaybackError, PoseSpace, Target, TwoBoneIk};
 use phalanx::skeleton::Trs;
 use phalanx_testkit::oracle::Pose;
 use phalanx_testkit::oracle::ik::rotation_of;
@@ -46,10 +46,10 @@ fn an_override_with_a_weight_is_blended() {
                 cast.hold(0, clip, time);
                 cast.hold(1, clip, time);
                 let mut player = cast.crowd.player(cast.all[0]).unwrap();
-                player.set_override_weighted(joint, to, weight).unwrap();
+                player.set_override_weighted(joint, to, PoseSpace::Local, weight).unwrap();
                 let held_clip = mixer.clip_by_index(clip).unwrap();
                 mixer.player().play(0, held_clip, &held(time.into(), 1.0)).unwrap();
-                mixer.player().set_override_weighted(joint, to, weight).unwrap();
+                mixer.player().set_override_weighted(joint, to, PoseSpace::Local, weight).unwrap();
                 let pose = body.scene.pose(clip, time.into());
                 let want = blended(&pose, body.nodes[joint], &to, weight.into());
                 let want = body.worlds(&want);
@@ -88,7 +88,7 @@ fn overrides_are_blended_along_the_shorter_arc() {
         cast.hold(0, 2, 0.35);
         let mut player = cast.crowd.player(cast.all[0]).unwrap();
         player.clear_overrides();
-        player.set_override_weighted(joint, to, 0.4).unwrap();
+        player.set_override_weighted(joint, to, PoseSpace::Local, 0.4).unwrap();
         let want = body.worlds(&blended(&pose, node, &to, f64::from(0.4f32)));
         body.close(&cast.models(0), &want, (1.0, 2e-5), &format!("{number}"));
     }
@@ -149,7 +149,7 @@ fn a_rotation_in_model_space_holds_below_other_overrides_and_mirrors() {
         let mut cast = Cast::new(&body.rig, 1);
         let mut player = cast.crowd.player(cast.all[0]).unwrap();
         player.set_model_rotation(2, turn, 1.0).unwrap();
-        player.set_override_weighted(1, local(), 0.7).unwrap();
+        player.set_override_weighted(1, local(), PoseSpace::Local, 0.7).unwrap();
         player.set_override(0, Trs { rotation: turn, ..above }).unwrap();
         let models = cast.models(0);
         let off = rotation(&models, 2).dot(turn.as_dquat()).abs();
@@ -190,7 +190,7 @@ fn modifiers_run_after_overrides() {
                 cast.aim(0, by, target, 1.0);
             }
             let mut player = cast.crowd.player(cast.all[0]).unwrap();
-            player.set_override_weighted(joint, to, weight).unwrap();
+            player.set_override_weighted(joint, to, PoseSpace::Local, weight).unwrap();
             cast.aim(0, by, target, 1.0);
             body.close(&cast.models(0), &want, (length, 1e-4), name);
         }
@@ -205,7 +205,7 @@ fn weights_beyond_one_are_refused_and_hostile_rotations_are_finite() {
     let before = cast.frame();
     let mut player = cast.crowd.player(cast.all[0]).unwrap();
     for weight in [-0.1, 1.5, f32::NAN] {
-        assert!(player.set_override_weighted(head, local(), weight).is_err());
+        assert!(player.set_override_weighted(head, local(), PoseSpace::Local, weight).is_err());
         assert!(player.set_model_rotation(head, Quat::IDENTITY, weight).is_err());
     }
     let nan = Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0);

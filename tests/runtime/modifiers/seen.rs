@@ -4,7 +4,7 @@ use super::{Body, Cast, place};
 use glam::{DVec3, Quat, Vec3};
 use phalanx::crowd::{PlayOptions, PoseStage, RowLayout, Tier, Tiers};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{EndRotation, Pole, Target, TwoBoneIk};
+use phalanx::playback::{EndRotation, Pole, PoseSpace, Target, TwoBoneIk};
 use phalanx::scene::SceneGraph;
 use phalanx_testkit::ruler::shift;
 use phalanx_workload::hash01;
@@ -187,8 +187,15 @@ fn the_bounding_sphere_holds_the_joints_of_overrides_with_weights() {
         let local = Affine3x4::from_scale_rotation_translation(Vec3::splat(1.0 + r(6)), turn, at);
         let mut player = cast.crowd.player(cast.all[0]).unwrap();
         player.clear_overrides();
-        player.set_override_weighted(joint, local, 0.5 + 0.5 * r(7)).unwrap();
+        player.set_override_weighted(joint, local, PoseSpace::Local, 0.5 + 0.5 * r(7)).unwrap();
         player.set_model_rotation((joint + 3) % 47, turn, 1.0).unwrap();
+        if number % 2 == 0 {
+            let weight = if number % 4 == 0 { 1.0 } else { 0.7 };
+            let away =
+                Affine3x4::from_scale_rotation_translation(Vec3::splat(2.0 + r(6)), turn, 6.0 * at);
+            let below = (joint + 5) % 47;
+            player.set_override_weighted(below, away, PoseSpace::Model, weight).unwrap();
+        }
         let sphere = cast.crowd.bounding_sphere(cast.all[0]).unwrap().unwrap();
         for (joint, model) in cast.models(0).iter().enumerate() {
             let far = model.translation().distance(Vec3::from(sphere.center));
@@ -224,7 +231,14 @@ fn busy() -> Cast {
         }
         if n % 7 == 0 {
             player.set_model_rotation("Head", Quat::from_rotation_y(r(8)), r(9)).unwrap();
-            player.set_override_weighted("Spine1", super::by([0.0, 0.1, 0.0]), r(10)).unwrap();
+            player
+                .set_override_weighted(
+                    "Spine1",
+                    super::by([0.0, 0.1, 0.0]),
+                    PoseSpace::Local,
+                    r(10),
+                )
+                .unwrap();
         }
     }
     cast

@@ -4,7 +4,9 @@ use super::{Body, Cast};
 use glam::{Quat, Vec3};
 use phalanx::crowd::{CrowdSnapshot, PlayOptions, PoseStage};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{Mixer, MixerSnapshot, ModifierId, PlaybackError, Target, TwoBoneIk};
+use phalanx::playback::{
+    Mixer, MixerSnapshot, ModifierId, PlaybackError, PoseSpace, Target, TwoBoneIk,
+};
 use phalanx_testkit::lively::seal_snapshot;
 use phalanx_testkit::rigs::finite;
 
@@ -49,8 +51,12 @@ fn played() -> (Cast, [ModifierId; 2]) {
         player.fade_modifier(hand, 0.9, 0.2 * n as f32).unwrap();
         player.set_target(foot, Target::model(Vec3::new(0.1, 0.3, 0.2))).unwrap();
         player.fade_modifier(foot, 0.3, 0.0).unwrap();
-        player.set_override_weighted("Spine", super::by([0.0, 0.1, 0.05]), 0.3).unwrap();
+        player
+            .set_override_weighted("Spine", super::by([0.0, 0.1, 0.05]), PoseSpace::Local, 0.3)
+            .unwrap();
         player.set_model_rotation("Head", Quat::from_rotation_y(0.3 * n as f32), 0.6).unwrap();
+        let at = super::by([0.2, 1.4 + 0.1 * n as f32, 0.1]);
+        player.set_override_weighted("LeftArm", at, PoseSpace::Model, 0.8).unwrap();
     }
     cast.crowd.advance(DT).unwrap();
     (cast, [hand, foot])

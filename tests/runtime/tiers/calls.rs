@@ -2,8 +2,8 @@
 
 use super::{DT, apart, every, palettes};
 use phalanx::crowd::{
-    AtEnd, BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, PoseStage,
-    RigId,
+    AtEnd, BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, PoseSpace,
+    PoseStage, RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx::playback::{BlendSpaceId, EventKinds};
@@ -108,7 +108,7 @@ impl Course {
             }
             16 => {
                 let locals = vec![turned(0.2); half.len()];
-                crowd.set_overrides(id, &[3], &half, &locals).unwrap();
+                crowd.set_overrides(id, &[3], &half, &locals, PoseSpace::Local, &[1.0]).unwrap();
                 "set_overrides"
             }
             17 => {

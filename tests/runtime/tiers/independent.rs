@@ -2,8 +2,8 @@
 
 use super::{actions, camera, shared};
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, PoseStage, RATES, RigId, Tier,
-    TierDetail, Tiers,
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, PoseSpace, PoseStage, RATES,
+    RigId, Tier, TierDetail, Tiers,
 };
 use phalanx::playback::EventKinds;
 use phalanx::scene::SceneGraph;
@@ -74,7 +74,7 @@ impl Host {
             8 => crowd.set_visible_many(&some, &[dice.below(4) > 0]),
             _ => {
                 let locals: Vec<_> = some.iter().map(|_| shift(0.2)).collect();
-                crowd.set_overrides(rig, &[1], &some, &locals)
+                crowd.set_overrides(rig, &[1], &some, &locals, PoseSpace::Local, &[1.0])
             }
         }
     }

@@ -3,7 +3,9 @@
 use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
-use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseStage, RigId};
+use phalanx::crowd::{
+    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseSpace, PoseStage, RigId,
+};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
@@ -237,7 +239,14 @@ impl Around for Overridden {
             locals.clear();
             locals.extend((0..instances.len()).map(turn));
             if let Some(one) = instances.first() {
-                crowd.set_overrides(one.rig(), &[self.joint], instances, locals)?;
+                crowd.set_overrides(
+                    one.rig(),
+                    &[self.joint],
+                    instances,
+                    locals,
+                    PoseSpace::Local,
+                    &[1.0],
+                )?;
             }
             return Ok(());
         }
