@@ -6,7 +6,7 @@ use crate::evaluate::{Given, Modify, PoseMut as Pose};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, largest};
-use glam::Affine3A;
+use glam::{Affine3A, Vec4};
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -65,6 +65,7 @@ impl std::fmt::Debug for PoseMut<'_> {
 
 impl PoseMut<'_> {
     /// The number of joints of the skeleton.
+    #[inline]
     pub fn joint_count(&self) -> usize {
         self.pose.sources.rig.skeleton().len()
     }
@@ -74,11 +75,13 @@ impl PoseMut<'_> {
         self.weight
     }
 
+    #[inline]
     fn known(&self, joint: usize) -> Option<usize> {
         (joint < self.joint_count()).then_some(joint)
     }
 
     /// The local transform of a joint, relative to its parent; `None` for an unknown joint. Shear is left out.
+    #[inline]
     pub fn local(&self, joint: usize) -> Option<Trs> {
         self.known(joint).map(|joint| self.pose.local_trs(joint))
     }
@@ -130,6 +133,7 @@ impl PoseMut<'_> {
         self.put(joint, &to.into())
     }
 
+    #[inline]
     fn check(&self, joint: usize) -> Result<(), PoseError> {
         let joints = self.joint_count();
         self.known(joint).ok_or(PoseError::UnknownJoint { joint, joints })?;
@@ -137,18 +141,36 @@ impl PoseMut<'_> {
         listed.map(|_| ()).map_err(|_| PoseError::Unlisted { joint })
     }
 
+    #[inline]
     fn put(&mut self, joint: usize, local: &Affine3x4) -> Result<(), PoseError> {
-        let linear = local.rows.map(|row| largest(&row[..3]));
-        let linear = linear.into_iter().fold(0.0, f32::max);
-        let away = largest(&local.translation().to_array());
-        for (value, limit) in [(linear, MAX_OVERRIDE_SCALE as f32), (away, MAX_OVERRIDE_LENGTH)] {
-            if value > limit {
-                return Err(PoseError::Beyond { joint, value, limit });
-            }
+        // Of NaN no comparison is true.
+        let within = |row: &[f32; 4]| Vec4::from_array(*row).abs().cmple(LIMITS).all();
+        if !local.rows.iter().all(within) {
+            return Err(beyond(joint, local));
         }
         // Within the limits it is finite.
         self.pose.put(self.pose.lane(joint), local.rows.each_ref());
         Ok(())
+    }
+}
+
+/// The limits of a row of a local matrix.
+const LIMITS: Vec4 = {
+    let scale = MAX_OVERRIDE_SCALE as f32;
+    Vec4::new(scale, scale, scale, MAX_OVERRIDE_LENGTH)
+};
+
+/// The error of a local matrix that is not within the limits.
+#[cold]
+fn beyond(joint: usize, local: &Affine3x4) -> PoseError {
+    let linear = local.rows.map(|row| largest(&row[..3]));
+    let linear = linear.into_iter().fold(0.0, f32::max);
+    match linear > LIMITS.x {
+        true => PoseError::Beyond { joint, value: linear, limit: LIMITS.x },
+        false => {
+            let value = largest(&local.translation().to_array());
+            PoseError::Beyond { joint, value, limit: LIMITS.w }
+        }
     }
 }
 

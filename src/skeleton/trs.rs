@@ -26,6 +26,7 @@ impl Trs {
         Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     /// The transform as a matrix.
+    #[inline]
     pub(crate) fn to_affine(self) -> Affine3x4 {
         Affine3x4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
@@ -54,6 +55,7 @@ impl From<[f32; 10]> for Trs {
 }
 
 impl From<Trs> for Affine3x4 {
+    #[inline]
     fn from(trs: Trs) -> Self {
         trs.to_affine()
     }

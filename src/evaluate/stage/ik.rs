@@ -1,5 +1,6 @@
 //! Two-bone inverse kinematics on the pose of an instance.
 
+use super::angle::part;
 use super::lanes3::{LANES, Mat3x4, Vec3x4};
 use super::two_bone::TwoBone;
 use super::{PoseMut, affine, near, rotation};
@@ -358,7 +359,7 @@ impl Chain {
             _ => return Mat3A::IDENTITY,
         };
         Mat3A::from_quat(match target.weight < 1.0 {
-            true => Quat::IDENTITY.slerp(near(turn), target.weight),
+            true => part(near(turn), target.weight),
             false => turn,
         })
     }
