@@ -101,12 +101,13 @@ impl PoseMut<'_> {
     ///
     /// # Errors
     /// If the joint is unknown or not one of the hook's, or a number is not finite or beyond its limit.
+    #[inline(always)]
     pub fn set_local(
         &mut self,
         joint: usize,
         local: impl Into<Affine3x4>,
     ) -> Result<(), PoseError> {
-        self.check(joint)?;
+        // Here, so that the numbers of a transform stay in registers.
         self.put(joint, &local.into())
     }
 
@@ -141,8 +142,8 @@ impl PoseMut<'_> {
         listed.map(|_| ()).map_err(|_| PoseError::Unlisted { joint })
     }
 
-    #[inline]
     fn put(&mut self, joint: usize, local: &Affine3x4) -> Result<(), PoseError> {
+        self.check(joint)?;
         // Of NaN no comparison is true.
         let within = |row: &[f32; 4]| Vec4::from_array(*row).abs().cmple(LIMITS).all();
         if !local.rows.iter().all(within) {

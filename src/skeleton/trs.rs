@@ -32,6 +32,7 @@ impl Trs {
     }
 
     /// The ten floats tx ty tz, qx qy qz qw, sx sy sz.
+    #[inline]
     pub fn to_array(&self) -> [f32; 10] {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
         [t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]
@@ -45,6 +46,7 @@ impl Trs {
 
 /// The inverse of [`Trs::to_array`]; the rotation is not normalised.
 impl From<[f32; 10]> for Trs {
+    #[inline]
     fn from([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
         Self {
             translation: Vec3::new(tx, ty, tz),

@@ -148,7 +148,7 @@ impl Aim {
                     wanted = polar_direction(forward, aside, share * angle);
                 }
             }
-            let mut by = arc(forward, wanted, frame);
+            let mut by = arc(forward, wanted, || frame().up);
             if let Some(up) = target.normal.or(self.up).filter(|_| looks) {
                 let now = by * (look * self.axes.up);
                 let up = turned.transpose() * Vec3A::from(up);
@@ -322,14 +322,14 @@ fn about(axis: Vec3A, (sin, cos): (f32, f32)) -> Mat3A {
     )
 }
 
-/// The shortest rotation from one direction to another (Rodrigues); about up if they are opposite.
+/// The shortest rotation from one direction to another (Rodrigues); about `or` if they are opposite.
 #[inline]
-fn arc(from: Vec3A, to: Vec3A, frame: impl FnOnce() -> Frame) -> Mat3A {
+pub(super) fn arc(from: Vec3A, to: Vec3A, or: impl FnOnce() -> Vec3A) -> Mat3A {
     let (axis, cos) = (from.cross(to), from.dot(to));
     if cos < -0.9 {
         // The axis as a direction: 1 + cos is rounded.
         let sine = axis.length();
-        let axis = if sine > 1e-6 { axis / sine } else { frame().up };
+        let axis = if sine > 1e-6 { axis / sine } else { or() };
         return about(axis, (sine, cos));
     }
     let v = axis / (1.0 + cos);

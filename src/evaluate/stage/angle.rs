@@ -1,6 +1,7 @@
 //! Angles, sines, cosines and exponentials by polynomials: the same bits on every machine.
 
 use glam::{Quat, Vec3};
+use std::f32::consts::{FRAC_PI_2, PI};
 
 /// The angle with a sine of at least 0 and a cosine, in [0, π]. Abramowitz and Stegun, Handbook of Mathematical Functions,
 /// 4.4.49: within 2e-8 and rounding.
@@ -15,15 +16,14 @@ pub(super) fn angle(sin: f32, cos: f32) -> f32 {
         -0.016_165_737,
         0.002_866_225_7,
     ];
-    let steep = sin > cos.abs();
-    let (less, more) = if steep { (cos.abs(), sin) } else { (sin, cos.abs()) };
-    let x = less / more.max(f32::MIN_POSITIVE);
+    // Without branches: which octant it is cannot be foreseen.
+    const OCTANTS: [(f32, f32); 4] = [(0.0, 1.0), (FRAC_PI_2, -1.0), (PI, -1.0), (FRAC_PI_2, 1.0)];
+    let (first, sign) = OCTANTS[usize::from(sin > cos.abs()) + 2 * usize::from(cos < 0.0)];
+    let x = sin.min(cos.abs()) / sin.max(cos.abs()).max(f32::MIN_POSITIVE);
     let x2 = x * x;
     let x4 = x2 * x2;
     let [a, b, c, d] = [0, 2, 4, 6].map(|n| C[n] + x2 * C[n + 1]);
-    let low = x + x * x2 * ((a + x4 * b) + x4 * x4 * (c + x4 * d));
-    let quarter = if steep { std::f32::consts::FRAC_PI_2 - low } else { low };
-    if cos < 0.0 { std::f32::consts::PI - quarter } else { quarter }
+    first + sign * (x + x * x2 * ((a + x4 * b) + x4 * x4 * (c + x4 * d)))
 }
 
 /// Sine and cosine of an angle in [0, π], from the sine and cosine of its half. Abramowitz and Stegun, 4.3.97 and 4.3.99:

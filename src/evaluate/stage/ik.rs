@@ -170,7 +170,7 @@ impl Kernel for Bend<'_, '_, '_> {
         let (model_e, at_e) = wide(simd, &end.model);
         let [x, y, z, weight] = simd.load_four_interleaved_f32x4(&chains.targets);
         let [soft, stretch, twist, _] = simd.load_four_interleaved_f32x4(&chains.limits);
-        let axes = each!(Vec3::ZERO; LANES; i => all[i].chain.axis);
+        let axes = each!(&first.chain.axis; LANES; i => &all[i].chain.axis);
         let bent = TwoBone {
             live: mask32x4::from_bitmask(simd, (1 << chains.len) - 1),
             upper: at_u,
@@ -178,7 +178,7 @@ impl Kernel for Bend<'_, '_, '_> {
             end: at_e,
             target: Vec3x4([x, y, z]),
             pole: poles(simd, all, pose, at_u),
-            axis: (model_u, &axes),
+            axis: (model_u, axes),
             soft,
             stretch,
             twist,

@@ -148,7 +148,7 @@ impl PoseMut<'_> {
     }
 
     /// The blended local transform of a joint, without overrides and modifiers.
-    #[inline]
+    #[inline(always)]
     pub fn blended(&self, joint: usize) -> Trs {
         let (units, lane) = (&self.sources.program.units, self.lane(joint));
         let n = units.width;
@@ -177,7 +177,8 @@ impl PoseMut<'_> {
     pub fn local_trs(&self, joint: usize) -> Trs {
         let (blended, lane) = (self.blended(joint), self.lane(joint));
         match self.changed[lane / 64] >> (lane % 64) & 1 == 1 {
-            true => parts(&self.local(joint), blended.scale),
+            // Number by number, so that those of the other arm stay in registers.
+            true => parts(&self.local(joint), blended.scale).to_array().into(),
             false => blended,
         }
     }
@@ -188,10 +189,16 @@ impl PoseMut<'_> {
         self.local_of(self.lane(joint), joint)
     }
 
+    /// The local matrix of a joint that the run does not move.
+    #[cold]
+    fn constant(&self, joint: usize) -> Affine3x4 {
+        self.blended(joint).into()
+    }
+
     #[inline]
     fn local_of(&self, lane: usize, joint: usize) -> Affine3x4 {
         if lane >= self.moving {
-            return self.blended(joint).into();
+            return self.constant(joint);
         }
         let n = self.sources.program.units.width;
         let rows = &self.locals[scratch_row(lane, n) as usize..];

@@ -24,7 +24,7 @@ pub(super) struct TwoBone<'a, S: Simd> {
     pub pole: Option<Vec3x4<S>>,
     /// The linear part of the upper joint's model matrix, and in its space the normal of the bend if the chain is
     /// straight.
-    pub axis: (Mat3x4<S>, &'a [Vec3; LANES]),
+    pub axis: (Mat3x4<S>, [&'a Vec3; LANES]),
     /// Share of the length over which the chain slows down before it is straight.
     pub soft: f32x4<S>,
     /// The largest factor on both lengths.
