@@ -48,7 +48,9 @@ impl Crowd {
         out: &mut [Trs],
     ) -> Result<(), CrowdError> {
         let pool = self.check_joints(rig, joints, instances, out.len())?;
-        let read = |index, out: &mut [Trs]| Evaluated::locals(pool, (index, stage), joints, out);
+        let read = |instances: &[InstanceId], out: &mut [Trs]| {
+            Evaluated::locals(pool, (indices(instances), stage), joints, out);
+        };
         each(instances, joints.len(), out, &read);
         Ok(())
     }
@@ -67,8 +69,9 @@ impl Crowd {
         out: &mut [Affine3x4],
     ) -> Result<(), CrowdError> {
         let pool = self.check_joints(rig, joints, instances, out.len())?;
-        let read =
-            |index, out: &mut [Affine3x4]| Evaluated::models(pool, (index, stage), joints, out);
+        let read = |instances: &[InstanceId], out: &mut [Affine3x4]| {
+            Evaluated::models(pool, (indices(instances), stage), joints, out);
+        };
         each(instances, joints.len(), out, &read);
         Ok(())
     }
@@ -113,12 +116,16 @@ impl Crowd {
     }
 }
 
-/// Calls `read` with each instance's index and its `count` elements of `out`, on the current rayon pool.
+fn indices(instances: &[InstanceId]) -> impl Iterator<Item = usize> {
+    instances.iter().map(|instance| instance.index())
+}
+
+/// Calls `read` with ranges of instances and their elements of `out`, `count` each, on the current rayon pool.
 fn each<T: Send>(
     instances: &[InstanceId],
     count: usize,
     out: &mut [T],
-    read: &(impl Fn(usize, &mut [T]) + Sync),
+    read: &(impl Fn(&[InstanceId], &mut [T]) + Sync),
 ) {
     if instances.len() > WATCHED_CHUNK {
         let half = instances.len() / 2;
@@ -127,9 +134,5 @@ fn each<T: Send>(
         rayon::join(|| each(a, count, out_a, read), || each(b, count, out_b, read));
         return;
     }
-    if count > 0 {
-        for (instance, out) in instances.iter().zip(out.chunks_exact_mut(count)) {
-            read(instance.index(), out);
-        }
-    }
+    read(instances, out);
 }

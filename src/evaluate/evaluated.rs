@@ -117,31 +117,45 @@ impl Evaluated<'_> {
         })
     }
 
-    /// The model matrices of joints of an instance, before its stage or after it.
+    /// The model matrices of joints of instances, before their stages or after them.
     pub fn models<I: Instances>(
         of: &I,
-        (index, stage): (usize, PoseStage),
+        (instances, stage): (impl Iterator<Item = usize>, PoseStage),
         joints: &[usize],
         out: &mut [Affine3x4],
     ) {
-        let with = stage.of(of, index);
-        Self::read_with(of, (index, with), |e| dispatch(e.level, Models { e, joints, out }));
+        let (tables, level) = (of.tables(), of.tables().level());
+        Self::with_buffers(of, |PaletteScratch { run, palette, .. }, hints| {
+            let rows = &mut palette[..tables.rig().palette_len()];
+            let sources = tables.sources();
+            for (index, out) in instances.zip(out.chunks_exact_mut(joints.len().max(1))) {
+                let stage = stage.of(of, index);
+                hints.fill(0);
+                of.evaluate_one((index, stage), level, hints, run, rows);
+                let staged = !stage.is_empty();
+                let e = &Evaluated { sources, level, scratch: run, staged, rows };
+                dispatch(level, Models { e, joints, out });
+            }
+        });
     }
 
-    /// The local transforms of joints of an instance, before its stage or after it.
+    /// The local transforms of joints of instances, before their stages or after them.
     pub fn locals<I: Instances>(
         of: &I,
-        (index, stage): (usize, PoseStage),
+        (instances, stage): (impl Iterator<Item = usize>, PoseStage),
         joints: &[usize],
         out: &mut [Trs],
     ) {
         Self::with_buffers(of, |PaletteScratch { run, .. }, hints| {
-            of.gather(index, run);
             let sources = of.tables().sources();
-            let stage = stage.of(of, index);
-            let instance =
-                Instance { sources, stage, hints, scratch: run, output: &mut [], streaming: None };
-            dispatch(of.tables().level(), Locals { instance, joints, out });
+            for (index, out) in instances.zip(out.chunks_exact_mut(joints.len().max(1))) {
+                hints.fill(0);
+                of.gather(index, run);
+                let (stage, output) = (stage.of(of, index), &mut [][..]);
+                let instance =
+                    Instance { sources, stage, hints, scratch: run, output, streaming: None };
+                dispatch(of.tables().level(), Locals { instance, joints, out });
+            }
         });
     }
 

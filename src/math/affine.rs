@@ -1,7 +1,7 @@
 //! `Affine3x4`: the 48-byte matrix of palettes and inverse binds.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Quat, Vec3, Vec4};
+use glam::{Affine3A, BVec4A, DAffine3, DMat3, DVec3, Mat4, Quat, Vec3, Vec4};
 use std::ops::Mul;
 
 /// An affine transform as three rows of four: `p' = (dot(row_i, (p, 1)))`.
@@ -44,6 +44,7 @@ impl Affine3x4 {
     }
 
     /// The matrix translation × rotation × scale. The quaternion must be normalised.
+    #[inline]
     pub fn from_scale_rotation_translation(scale: Vec3, rotation: Quat, translation: Vec3) -> Self {
         Affine3A::from_scale_rotation_translation(scale, rotation, translation).into()
     }
@@ -63,6 +64,7 @@ impl Affine3x4 {
     }
 
     /// The translation column.
+    #[inline]
     pub fn translation(&self) -> Vec3 {
         Vec3::new(self.rows[0][3], self.rows[1][3], self.rows[2][3])
     }
@@ -101,8 +103,9 @@ impl Affine3x4 {
     }
 
     /// Whether every element is finite.
+    #[inline]
     pub fn is_finite(&self) -> bool {
-        self.rows.iter().flatten().all(|v| v.is_finite())
+        self.rows.iter().all(|&row| Vec4::from_array(row).is_finite())
     }
 }
 
@@ -110,18 +113,21 @@ impl Affine3x4 {
 impl Mul for Affine3x4 {
     type Output = Self;
 
+    #[inline]
     fn mul(self, right: Self) -> Self {
         let [x, y, z] = right.rows.map(Vec4::from_array);
+        let last = BVec4A::new(false, false, false, true);
         let row = |a: [f32; 4]| {
-            let mut row = (x * a[0] + y * a[1] + z * a[2]).to_array();
-            row[3] += a[3];
-            row
+            // A register of its own: an element that is changed in memory holds up whoever reads the row.
+            let translation = Vec4::select(last, Vec4::from_array(a), Vec4::ZERO);
+            (x * a[0] + y * a[1] + z * a[2] + translation).to_array()
         };
         Self { rows: self.rows.map(row) }
     }
 }
 
 impl From<Affine3A> for Affine3x4 {
+    #[inline]
     fn from(a: Affine3A) -> Self {
         Mat4::from(a).into()
     }
@@ -129,8 +135,11 @@ impl From<Affine3A> for Affine3x4 {
 
 impl From<Mat4> for Affine3x4 {
     /// Drops the last row, which is (0, 0, 0, 1) for affine transforms.
+    #[inline]
     fn from(m: Mat4) -> Self {
-        Self::from_cols_array(&m.to_cols_array())
+        // Rows are stored whole: who reads one after four elements were stored has to wait.
+        let m = m.transpose();
+        Self { rows: [m.x_axis.to_array(), m.y_axis.to_array(), m.z_axis.to_array()] }
     }
 }
 
@@ -148,14 +157,17 @@ impl From<Affine3x4> for [[f32; 4]; 3] {
 }
 
 impl From<Affine3x4> for Affine3A {
+    #[inline]
     fn from(a: Affine3x4) -> Self {
         Affine3A::from_mat4(a.into())
     }
 }
 
 impl From<Affine3x4> for Mat4 {
+    #[inline]
     fn from(a: Affine3x4) -> Self {
-        Mat4::from_cols_array(&a.to_cols_array())
+        let [x, y, z] = a.rows.map(Vec4::from_array);
+        Mat4::from_cols(x, y, z, Vec4::W).transpose()
     }
 }
 

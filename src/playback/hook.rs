@@ -64,6 +64,7 @@ impl std::fmt::Debug for PoseMut<'_> {
 
 impl PoseMut<'_> {
     /// The number of joints of the skeleton.
+    #[inline]
     pub fn joint_count(&self) -> usize {
         self.pose.sources.rig.skeleton().len()
     }
@@ -73,11 +74,13 @@ impl PoseMut<'_> {
         self.weight
     }
 
+    #[inline]
     fn known(&self, joint: usize) -> Option<usize> {
         (joint < self.joint_count()).then_some(joint)
     }
 
     /// The local transform of a joint, relative to its parent; `None` for an unknown joint. Shear is left out.
+    #[inline]
     pub fn local(&self, joint: usize) -> Option<Trs> {
         self.known(joint).map(|joint| self.pose.local_trs(joint))
     }
@@ -97,12 +100,13 @@ impl PoseMut<'_> {
     ///
     /// # Errors
     /// If the joint is unknown or not one of the hook's, or a number is not finite or beyond its limit.
+    #[inline(always)]
     pub fn set_local(
         &mut self,
         joint: usize,
         local: impl Into<Affine3x4>,
     ) -> Result<(), PoseError> {
-        self.check(joint)?;
+        // Here, so that the numbers of a transform stay in registers.
         self.put(joint, &local.into())
     }
 
@@ -120,6 +124,7 @@ impl PoseMut<'_> {
         self.put(joint, &local.ok_or(PoseError::NoInverse { joint })?)
     }
 
+    #[inline]
     fn check(&self, joint: usize) -> Result<(), PoseError> {
         let joints = self.joint_count();
         self.known(joint).ok_or(PoseError::UnknownJoint { joint, joints })?;
@@ -128,6 +133,7 @@ impl PoseMut<'_> {
     }
 
     fn put(&mut self, joint: usize, local: &Affine3x4) -> Result<(), PoseError> {
+        self.check(joint)?;
         let beyond = |Beyond { value, limit, .. }| PoseError::Beyond { joint, value, limit };
         check_set(local).map_err(beyond)?;
         // Within the limits it is finite.

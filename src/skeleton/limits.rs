@@ -12,6 +12,7 @@
 
 use super::{Skeleton, Trs, skeleton_data::NO_JOINT};
 use crate::math::{Affine3x4, within};
+use glam::Vec4;
 
 /// The largest component of a translation, an inverse bind matrix, a node's matrix, a position or a
 /// tangent of a spline, in the file's unit.
@@ -74,18 +75,30 @@ pub(crate) fn beyond(what: &'static str, values: &[f32], limit: f32) -> Result<(
     bad.map_or(Ok(()), |&value| Err(Beyond { what, value, limit }))
 }
 
+/// The limits of a row of a local matrix that is set in an evaluation.
+const SET: Vec4 = {
+    let scale = MAX_OVERRIDE_SCALE as f32;
+    Vec4::new(scale, scale, scale, MAX_OVERRIDE_LENGTH)
+};
+
 /// Checks a local matrix that is set in an evaluation. The error has the number of greatest size; infinite for one that
 /// is not finite.
+#[inline]
 pub(crate) fn check_set(local: &Affine3x4) -> Result<(), Beyond> {
+    // Of NaN no comparison is true.
+    let within = |row: &[f32; 4]| Vec4::from_array(*row).abs().cmple(SET).all();
+    if local.rows.iter().all(within) { Ok(()) } else { Err(beyond_set(local)) }
+}
+
+#[cold]
+fn beyond_set(local: &Affine3x4) -> Beyond {
+    let what = "local matrix";
     let linear = local.rows.map(|row| largest(&row[..3]));
     let linear = linear.into_iter().fold(0.0, f32::max);
-    let away = largest(&local.translation().to_array());
-    for (value, limit) in [(linear, MAX_OVERRIDE_SCALE as f32), (away, MAX_OVERRIDE_LENGTH)] {
-        if value > limit {
-            return Err(Beyond { what: "local matrix", value, limit });
-        }
+    match linear > SET.x {
+        true => Beyond { what, value: linear, limit: SET.x },
+        false => Beyond { what, value: largest(&local.translation().to_array()), limit: SET.w },
     }
-    Ok(())
 }
 
 /// Whether a matrix is within the limit of world transforms.

@@ -26,11 +26,13 @@ impl Trs {
         Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     /// The transform as a matrix.
+    #[inline]
     pub(crate) fn to_affine(self) -> Affine3x4 {
         Affine3x4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
     /// The ten floats tx ty tz, qx qy qz qw, sx sy sz.
+    #[inline]
     pub fn to_array(&self) -> [f32; 10] {
         let (t, r, s) = (self.translation, self.rotation, self.scale);
         [t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]
@@ -44,6 +46,7 @@ impl Trs {
 
 /// The inverse of [`Trs::to_array`]; the rotation is not normalised.
 impl From<[f32; 10]> for Trs {
+    #[inline]
     fn from([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
         Self {
             translation: Vec3::new(tx, ty, tz),
@@ -54,6 +57,7 @@ impl From<[f32; 10]> for Trs {
 }
 
 impl From<Trs> for Affine3x4 {
+    #[inline]
     fn from(trs: Trs) -> Self {
         trs.to_affine()
     }

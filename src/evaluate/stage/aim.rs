@@ -52,6 +52,8 @@ pub(crate) struct Limit {
     /// The angle from which a look is turned less than is wanted, and its cosine.
     begins: f32,
     cos_begins: f32,
+    /// 1 by what remains up to the limit; 0 if nothing does.
+    per_rest: f32,
 }
 
 /// What a look of limited speed is compared with: the joint in the rest pose.
@@ -146,7 +148,7 @@ impl Aim {
                     wanted = polar_direction(forward, aside, share * angle);
                 }
             }
-            let mut by = arc(forward, wanted, frame);
+            let mut by = arc(forward, wanted, || frame().up);
             if let Some(up) = target.normal.or(self.up).filter(|_| looks) {
                 let now = by * (look * self.axes.up);
                 let up = turned.transpose() * Vec3A::from(up);
@@ -174,10 +176,13 @@ impl Aim {
         lag: Option<Lag>,
         (weight, share): (f32, f32),
     ) -> Vec3A {
-        let to = line.try_normalize().unwrap_or(forward);
+        let length = line.length();
+        let known = length > 0.0 && length < f32::INFINITY;
+        // Angles do not need its length: few steps have to wait for that.
+        let (to, length) = if known { (line, length) } else { (forward, 1.0) };
         let whole = weight >= 1.0 && share >= 1.0 && lag.is_none();
-        if whole && to.dot(forward) >= self.limit.cos_begins {
-            return to;
+        if whole && to.dot(forward) >= self.limit.cos_begins * length {
+            return to / length;
         }
         let frame = || Frame::new(forward, look, &self.axes);
         if whole && self.limit.begins == self.limit.limit {
@@ -214,17 +219,18 @@ impl Limit {
         let begins = limit * (1.0 - soft);
         // At half a turn a rounded cosine is no bound.
         let cos_begins = if begins >= std::f32::consts::PI { -2.0 } else { sin_cos(begins).1 };
-        Self { limit, sin_cos: sin_cos(limit), begins, cos_begins }
+        let per_rest = if limit > begins { 1.0 / (limit - begins) } else { 0.0 };
+        Self { limit, sin_cos: sin_cos(limit), begins, cos_begins, per_rest }
     }
 
     /// An angle within the limit: as it is up to where the limit begins, then ever less of it. Slopes are continuous.
     fn soften(&self, angle: f32) -> f32 {
-        let rest = self.limit - self.begins;
-        if angle <= self.begins || rest <= 0.0 {
+        let beyond = angle - self.begins;
+        if beyond <= 0.0 || self.per_rest == 0.0 {
             return angle.min(self.limit);
         }
-        let over = (angle - self.begins) / rest;
-        self.begins + rest * over / (1.0 + over * over).sqrt()
+        let over = beyond * self.per_rest;
+        self.begins + beyond / (1.0 + over * over).sqrt()
     }
 }
 
@@ -284,19 +290,21 @@ impl Frame {
     }
 }
 
-/// The part of a direction across another one, as a direction, and its length. Where there is none, it is `or`.
+/// The part of a vector across a direction, as a direction, and the lengths across and along. Where nothing is across, it
+/// is `or`.
 #[inline]
-fn aside(from: Vec3A, to: Vec3A, or: impl FnOnce() -> Vec3A) -> (Vec3A, f32) {
-    let aside = to - from * from.dot(to);
+fn aside(from: Vec3A, to: Vec3A, or: impl FnOnce() -> Vec3A) -> (Vec3A, [f32; 2]) {
+    let along = from.dot(to);
+    let aside = to - from * along;
     let sine = aside.length();
-    (if sine > 1e-6 { aside / sine } else { or() }, sine)
+    (if sine > 1e-6 * along.abs() { aside / sine } else { or() }, [sine, along])
 }
 
-/// The angle from one direction to another, and the direction across the first to which it turns.
+/// The angle from a direction to a vector, and the direction across the first to which it turns.
 #[inline]
 fn polar(from: Vec3A, to: Vec3A, or: impl FnOnce() -> Vec3A) -> (f32, Vec3A) {
-    let (aside, sine) = aside(from, to, or);
-    (angle(sine, from.dot(to)), aside)
+    let (aside, [sine, along]) = aside(from, to, or);
+    (angle(sine, along), aside)
 }
 
 fn polar_direction(forward: Vec3A, aside: Vec3A, angle: f32) -> Vec3A {
@@ -314,14 +322,14 @@ fn about(axis: Vec3A, (sin, cos): (f32, f32)) -> Mat3A {
     )
 }
 
-/// The shortest rotation from one direction to another (Rodrigues); about up if they are opposite.
+/// The shortest rotation from one direction to another (Rodrigues); about `or` if they are opposite.
 #[inline]
-fn arc(from: Vec3A, to: Vec3A, frame: impl FnOnce() -> Frame) -> Mat3A {
+pub(super) fn arc(from: Vec3A, to: Vec3A, or: impl FnOnce() -> Vec3A) -> Mat3A {
     let (axis, cos) = (from.cross(to), from.dot(to));
     if cos < -0.9 {
         // The axis as a direction: 1 + cos is rounded.
         let sine = axis.length();
-        let axis = if sine > 1e-6 { axis / sine } else { frame().up };
+        let axis = if sine > 1e-6 { axis / sine } else { or() };
         return about(axis, (sine, cos));
     }
     let v = axis / (1.0 + cos);

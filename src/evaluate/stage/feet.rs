@@ -3,10 +3,11 @@
 //! All of it is in model space. A height of the ground over the instance's own is a way along `up`, the displacement by
 //! which the model has to move for one unit along world y. Sines and cosines come from the tangent of half an angle.
 
+use super::aim::arc;
 use super::contacts::Contacts;
 use super::{Chain, Chains, IkTarget, Pole, PoseMut, linear};
 use crate::math::Affine3x4;
-use glam::{Mat3A, Quat, Vec3, Vec3A};
+use glam::{Mat3A, Vec3, Vec3A};
 
 /// The most feet of one modifier.
 pub(crate) const MAX_FEET: usize = 8;
@@ -69,6 +70,7 @@ impl Feet {
         if !(unit > 0.0 && unit.is_finite()) {
             return;
         }
+        let level = (world.transpose() * Vec3A::Y).normalize();
         let legs = || self.legs.iter().zip(grounds).enumerate();
         let lowest = legs().map(|(_, (_, ground))| ground.height).fold(f32::INFINITY, f32::min);
         let reach = self.reach / unit;
@@ -101,12 +103,12 @@ impl Feet {
             }
             if let Some((direction, tangent)) = turn {
                 let height = || {
-                    let raised = Vec3A::from(model.translation() - leg.rest).dot(up) / unit;
-                    (1.0 - raised / leg.lift).clamp(0.0, 1.0)
+                    let raised = Vec3A::from(model.translation() - leg.rest).dot(up);
+                    (1.0 - raised / (unit * leg.lift)).clamp(0.0, 1.0)
                 };
                 let share = contacts.share(pose, (foot, ankle.into()), given, height) * weight;
                 if share > 0.0 {
-                    let turn = sole(&world, direction, tangent * share);
+                    let turn = sole(&world, level, (direction, tangent * share));
                     let ankle = usize::from(ankle);
                     let local = pose.turned(ankle, (&above, &model), turn);
                     pose.set_local(ankle, &local);
@@ -140,20 +142,13 @@ impl Feet {
     }
 }
 
-/// The rotation in model space that turns the direction of world y to that of a ground. Planes go with the transposed
-/// matrix.
-fn sole(world: &Mat3A, direction: Vec3, tangent: f32) -> Mat3A {
-    let square = tangent * tangent;
-    let normal = (direction * (2.0 * tangent) + Vec3::Y * (1.0 - square)) / (1.0 + square);
-    let to_model = |v: Vec3| (world.transpose() * Vec3A::from(v)).normalize();
-    let (from, to) = (to_model(Vec3::Y), to_model(normal));
-    let axis = from.cross(to);
-    let turn = Quat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
+/// The rotation in model space that turns the plane of level ground, whose normal there is `level`, to that of a ground.
+/// Planes go with the transposed matrix.
+fn sole(world: &Mat3A, level: Vec3A, (direction, tangent): (Vec3, f32)) -> Mat3A {
+    let normal = direction * (2.0 * tangent) + Vec3::Y * (1.0 - tangent * tangent);
+    let to = (world.transpose() * Vec3A::from(normal)).normalize();
     // Half a turn is beyond any limit; it can only come from a world that flattens.
-    match turn.length_squared() > 1e-12 {
-        true => Mat3A::from_quat(turn.normalize()),
-        false => Mat3A::IDENTITY,
-    }
+    arc(level, to, || level.any_orthonormal_vector())
 }
 
 impl Chain {

@@ -1,5 +1,6 @@
 //! Two-bone inverse kinematics on the pose of an instance.
 
+use super::angle::part;
 use super::lanes3::{LANES, Mat3x4, Vec3x4};
 use super::two_bone::TwoBone;
 use super::{PoseMut, affine, near, rotation};
@@ -169,7 +170,7 @@ impl Kernel for Bend<'_, '_, '_> {
         let (model_e, at_e) = wide(simd, &end.model);
         let [x, y, z, weight] = simd.load_four_interleaved_f32x4(&chains.targets);
         let [soft, stretch, twist, _] = simd.load_four_interleaved_f32x4(&chains.limits);
-        let axes = each!(Vec3::ZERO; LANES; i => all[i].chain.axis);
+        let axes = each!(&first.chain.axis; LANES; i => &all[i].chain.axis);
         let bent = TwoBone {
             live: mask32x4::from_bitmask(simd, (1 << chains.len) - 1),
             upper: at_u,
@@ -177,7 +178,7 @@ impl Kernel for Bend<'_, '_, '_> {
             end: at_e,
             target: Vec3x4([x, y, z]),
             pole: poles(simd, all, pose, at_u),
-            axis: (model_u, &axes),
+            axis: (model_u, axes),
             soft,
             stretch,
             twist,
@@ -358,7 +359,7 @@ impl Chain {
             _ => return Mat3A::IDENTITY,
         };
         Mat3A::from_quat(match target.weight < 1.0 {
-            true => Quat::IDENTITY.slerp(near(turn), target.weight),
+            true => part(near(turn), target.weight),
             false => turn,
         })
     }

@@ -16,7 +16,7 @@ pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
 use super::scratch::{ActionInput, JointOverride, LayerInput, Replaces, Sources};
-use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
+use super::tables::{ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::{Affine3x4, Row};
 use crate::skeleton::Trs;
 use crate::skeleton::limits::check_set;
@@ -151,38 +151,37 @@ impl PoseMut<'_> {
     }
 
     /// The blended local transform of a joint, without overrides and modifiers.
+    #[inline(always)]
     pub fn blended(&self, joint: usize) -> Trs {
         let (units, lane) = (&self.sources.program.units, self.lane(joint));
+        let n = units.width;
         // The width is a power of two.
-        let (group, lane) = (lane >> units.width.trailing_zeros(), lane & (units.width - 1));
+        let (group, lane) = (lane >> n.trailing_zeros(), lane & (n - 1));
         let unit = group as u32 >> units.shift;
-        let [t, r, s] = [TRANSLATION, ROTATION, SCALE].map(|channel| {
-            let from = match self.varying.contains(channel, unit) {
-                true => self.pose,
-                false => self.constants[channel],
-            };
-            let first = units.offset(channel, group) + lane;
-            let mut value = [0.0; 4];
-            for (k, v) in value.iter_mut().enumerate().take(CHANNELS[channel].components()) {
-                *v = from[first + k * units.width];
-            }
-            value
-        });
-        let rotation = Quat::from_array(r);
+        let of = |channel: usize| {
+            let varies = self.varying.contains(channel, unit);
+            let from = if varies { self.pose } else { self.constants[channel] };
+            &from[units.offset(channel, group) + lane..]
+        };
+        // No arrays in between: a register that is read from elements just stored has to wait for them.
+        let (t, r, s) = (of(TRANSLATION), of(ROTATION), of(SCALE));
+        let rotation = Quat::from_xyzw(r[0], r[n], r[2 * n], r[3 * n]);
         let length = rotation.length();
         Trs {
-            translation: Vec3::from_slice(&t),
+            translation: Vec3::new(t[0], t[n], t[2 * n]),
             rotation: if length > 0.0 { rotation / length } else { Quat::IDENTITY },
-            scale: Vec3::from_slice(&s),
+            scale: Vec3::new(s[0], s[n], s[2 * n]),
         }
     }
 
     /// The local transform of a joint as it is now. A matrix with shear, which turns of joints below scales can give,
     /// loses it.
+    #[inline]
     pub fn local_trs(&self, joint: usize) -> Trs {
         let (blended, lane) = (self.blended(joint), self.lane(joint));
         match self.changed[lane / 64] >> (lane % 64) & 1 == 1 {
-            true => parts(&self.local(joint), blended.scale),
+            // Number by number, so that those of the other arm stay in registers.
+            true => parts(&self.local(joint), blended.scale).to_array().into(),
             false => blended,
         }
     }
@@ -193,14 +192,20 @@ impl PoseMut<'_> {
         self.local_of(self.lane(joint), joint)
     }
 
+    /// The local matrix of a joint that the run does not move.
+    #[cold]
+    fn constant(&self, joint: usize) -> Affine3x4 {
+        self.blended(joint).into()
+    }
+
     #[inline]
     fn local_of(&self, lane: usize, joint: usize) -> Affine3x4 {
         if lane >= self.moving {
-            return self.blended(joint).into();
+            return self.constant(joint);
         }
         let n = self.sources.program.units.width;
-        let at = scratch_row(lane, n) as usize;
-        Affine3x4 { rows: [0, 1, 2].map(|r| self.locals[at + r * n]) }
+        let rows = &self.locals[scratch_row(lane, n) as usize..];
+        Affine3x4 { rows: [rows[0], rows[n], rows[2 * n]] }
     }
 
     /// Sets the local matrix of a joint, if it is finite. Joints that the run does not move stay.
@@ -215,10 +220,8 @@ impl PoseMut<'_> {
     pub fn put(&mut self, lane: usize, rows: [&[f32; 4]; 3]) {
         if lane < self.moving {
             let n = self.sources.program.units.width;
-            let at = scratch_row(lane, n) as usize;
-            for (r, row) in rows.into_iter().enumerate() {
-                self.locals[at + r * n] = *row;
-            }
+            let to = &mut self.locals[scratch_row(lane, n) as usize..];
+            (to[0], to[n], to[2 * n]) = (*rows[0], *rows[1], *rows[2]);
             self.changed[lane / 64] |= 1 << (lane % 64);
         }
     }
@@ -269,7 +272,7 @@ impl PoseMut<'_> {
         let model = above * self.local(joint);
         if by.replaces == Replaces::ModelRotation {
             let turn = rotation(&by.matrix) * rotation(&model).inverse();
-            let turn = Mat3A::from_quat(Quat::IDENTITY.slerp(near(turn), weight));
+            let turn = Mat3A::from_quat(angle::part(near(turn), weight));
             return self.set_local(joint, &self.turned(joint, (&above, &model), turn));
         }
         let model = if weight < 1.0 { mixed(&model, &by.matrix, weight) } else { by.matrix };
@@ -307,15 +310,14 @@ fn near(q: Quat) -> Quat {
 }
 
 /// The linear part of a matrix.
+#[inline]
 pub(super) fn linear(m: &Affine3x4) -> Mat3A {
-    let column = |c: usize| Vec3A::new(m.rows[0][c], m.rows[1][c], m.rows[2][c]);
-    Mat3A::from_cols(column(0), column(1), column(2))
+    Affine3A::from(*m).matrix3
 }
 
+#[inline]
 pub(super) fn affine(linear: Mat3A, translation: Vec3) -> Affine3x4 {
-    let (x, y, z) = (linear.x_axis, linear.y_axis, linear.z_axis);
-    let t = translation;
-    Affine3x4 { rows: [[x.x, y.x, z.x, t.x], [x.y, y.y, z.y, t.y], [x.z, y.z, z.z, t.z]] }
+    Affine3A { matrix3: linear, translation: translation.into() }.into()
 }
 
 /// The rotation of a matrix: its first two columns made orthonormal, of a mirroring matrix those of its negative.

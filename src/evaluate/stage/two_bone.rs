@@ -5,6 +5,7 @@
 //! target; the plane of the bend is turned to the pole. Both are applied as rotations of whole subtrees in model space,
 //! so lengths stay whatever scales the chain has.
 
+use super::angle::{angle, decay, sin_cos};
 use super::lanes3::{LANES, Mat3x4, Vec3x4};
 use crate::simd::each;
 use fearless_simd::{f32x4, mask32x4, prelude::*};
@@ -23,7 +24,7 @@ pub(super) struct TwoBone<'a, S: Simd> {
     pub pole: Option<Vec3x4<S>>,
     /// The linear part of the upper joint's model matrix, and in its space the normal of the bend if the chain is
     /// straight.
-    pub axis: (Mat3x4<S>, &'a [Vec3; LANES]),
+    pub axis: (Mat3x4<S>, [&'a Vec3; LANES]),
     /// Share of the length over which the chain slows down before it is straight.
     pub soft: f32x4<S>,
     /// The largest factor on both lengths.
@@ -94,8 +95,14 @@ impl<S: Simd> TwoBone<'_, S> {
         if self.twist.simd_eq(zero).to_bitmask() != 15 {
             plane = twisted(to, plane, self.twist * weight);
         }
-        let (across_to, known) = plane.across(to);
-        let plane = Vec3x4::select(known, across_to, plane);
+        // It is across the line and has length 1, but for rounding: of turns by nearly half a turn, and of normals of
+        // chains that are nearly straight, that is much. Usually nothing has to wait for this.
+        let rounding = f32x4::splat(simd, 1e-6);
+        let off = plane.dot(to).abs().max((plane.dot(plane) - one).abs());
+        if (off.simd_gt(rounding) & live).any_true() {
+            let (across_to, known) = plane.across(to);
+            plane = Vec3x4::select(known & off.simd_gt(rounding), across_to, plane);
+        }
         let aside = to.cross(plane);
         let side = one / (2.0 * a * distance);
         let cos = distance.mul_add(distance, less * sum) * side;
@@ -103,7 +110,10 @@ impl<S: Simd> TwoBone<'_, S> {
         let sides = (sum + distance) * (sum - distance) * ((distance + less) * (distance - less));
         let sin = sides.max(zero).sqrt() * side;
         let bent = (to * cos.max(-one).min(one)).plus(aside, sin);
-        let rest = direction_or((to * distance).plus(bent, -a), small * b, to);
+        // The lower bone. Of the angle between both the sine and the cosine are made a pair below, so it keeps its length.
+        let rest = (to * distance).plus(bent, -a);
+        let shortest = small * b;
+        let rest = Vec3x4::select(rest.dot(rest).simd_gt(shortest * shortest), rest, to);
         // The normal of a chain that is nearly straight is rounded: it is across the upper bone only.
         let (bend, _) = bend.across(x);
         let before = (x.dot(y), bend.dot(x.cross(y)));
@@ -144,7 +154,7 @@ fn slowed<S: Simd>(distance: f32x4<S>, [along, whole, straight, soft]: [f32x4<S>
             [distance, along, whole, straight, soft].map(|v| v.as_array()[i]);
         let (rest, beyond) = (whole - straight, along - straight);
         match soft > 0.0 && beyond > 0.0 {
-            true => straight + rest * (1.0 - (-beyond / rest.max(f32::MIN_POSITIVE)).exp()),
+            true => straight + rest * (1.0 - decay(beyond / rest.max(f32::MIN_POSITIVE))),
             false => distance,
         }
     };
@@ -179,15 +189,21 @@ fn turned_partly<S: Simd>(
         if share >= 1.0 {
             return to;
         }
-        let angle = from.cross(to).dot(axis).atan2(from.dot(to));
-        Quat::from_axis_angle(axis, angle * share) * from
+        let sine = from.cross(to).dot(axis);
+        let (sin, cos) = sin_cos(angle(sine.abs(), from.dot(to)) * share);
+        from * cos + axis.cross(from) * sin.copysign(sine)
     };
     Vec3x4::from_lanes(share.simd, each!(Vec3::ZERO; LANES; i => of(i)))
 }
 
 #[cold]
 fn twisted<S: Simd>(axis: Vec3x4<S>, plane: Vec3x4<S>, by: f32x4<S>) -> Vec3x4<S> {
-    let of = |i: usize| Quat::from_axis_angle(axis.lane(i), by.as_array()[i]) * plane.lane(i);
+    let of = |i: usize| {
+        let by = by.as_array()[i];
+        let (sin, cos) = sin_cos(by.abs() * 0.5);
+        let Vec3 { x, y, z } = axis.lane(i) * sin.copysign(by);
+        Quat::from_xyzw(x, y, z, cos) * plane.lane(i)
+    };
     Vec3x4::from_lanes(by.simd, each!(Vec3::ZERO; LANES; i => of(i)))
 }
 

@@ -59,19 +59,24 @@ impl Target {
         if let Space::Joint(joint) = self.space {
             skeleton.joint(joint)?;
         }
-        let rotation = self.rotation.map_or([0.0, 0.0, 0.0, 1.0], |q| q.to_array());
-        let normal = self.normal.map_or([0.0, 1.0, 0.0], |n| n.to_array());
-        let numbers = [&self.position.to_array()[..], &rotation, &normal];
-        for (what, values) in ["position", "rotation", "normal"].into_iter().zip(numbers) {
-            beyond(what, values, MAX_WORLD).map_err(|Beyond { what, value, limit }| {
-                refused(format!(
-                    "the {what} of a target is {value:e}, beyond the limit of {limit:e}"
-                ))
-            })?;
-            if what != "position" && values.iter().all(|v| v.abs() < 1e-6) {
-                return Err(refused(format!("the {what} of a target has no length")));
-            }
-        }
-        Ok(())
+        numbers("position", &self.position.to_array())?;
+        self.rotation.map_or(Ok(()), |rotation| direction("rotation", &rotation.to_array()))?;
+        self.normal.map_or(Ok(()), |normal| direction("normal", &normal.to_array()))
+    }
+}
+
+#[inline]
+fn numbers(what: &'static str, values: &[f32]) -> Result<(), PlaybackError> {
+    beyond(what, values, MAX_WORLD).map_err(|Beyond { what, value, limit }| {
+        refused(format!("the {what} of a target is {value:e}, beyond the limit of {limit:e}"))
+    })
+}
+
+#[inline]
+fn direction(what: &'static str, values: &[f32]) -> Result<(), PlaybackError> {
+    numbers(what, values)?;
+    match values.iter().all(|v| v.abs() < 1e-6) {
+        true => Err(refused(format!("the {what} of a target has no length"))),
+        false => Ok(()),
     }
 }

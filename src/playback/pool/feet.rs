@@ -103,7 +103,8 @@ impl Pool {
             *to = ankle.into();
         }
         let ankles = &ankles[..feet.legs.len()];
-        Evaluated::models(self, (index, PoseStage::Before), ankles, &mut models);
+        let instance = std::iter::once(index);
+        Evaluated::models(self, (instance, PoseStage::Before), ankles, &mut models);
         let place = |ankle: u16| ankles.iter().position(|&joint| joint == usize::from(ankle));
         self.feet_in_world(index, feet, |ankle| place(ankle).map(|at| models[at]), out);
     }

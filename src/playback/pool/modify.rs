@@ -101,14 +101,20 @@ impl Pool {
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
     pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
-        let lanes = match self.state.inputs().active(index) >> POSE {
-            0 => self.active(index).map(|(definition, _)| definition.lanes).max().unwrap_or(0),
+        let mut active = self.state.inputs().active(index);
+        let mut lanes = match active >> POSE {
+            0 => 0,
             _ => {
                 // It is read behind the clips.
                 prefetch(self.state.inputs().pose(index));
                 self.library.rig().skeleton().joint_of().len()
             }
         };
+        while active != 0 {
+            let modifier = self.library.modifiers().get(active.trailing_zeros() as u16);
+            lanes = lanes.max(modifier.map_or(0, |definition| definition.lanes));
+            active &= active - 1;
+        }
         Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
     }
 

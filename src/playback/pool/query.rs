@@ -51,7 +51,7 @@ impl Pool {
     pub fn model_matrices(&self, index: usize) -> Vec<Affine3x4> {
         let joints: Vec<usize> = (0..self.rig().skeleton().len()).collect();
         let mut out = vec![Affine3x4::IDENTITY; joints.len()];
-        Evaluated::models(self, (index, PoseStage::After), &joints, &mut out);
+        Evaluated::models(self, (std::iter::once(index), PoseStage::After), &joints, &mut out);
         out
     }
 
