@@ -36,6 +36,7 @@ mod alone;
 mod bounds;
 mod clips;
 mod feet;
+mod inertial;
 mod modify;
 mod overrides;
 mod poses;
@@ -45,6 +46,7 @@ mod visit;
 pub(crate) use alone::Steady;
 use bounds::Bounds;
 pub(crate) use feet::check_count;
+use inertial::LayerCapture;
 use overrides::Batch;
 
 /// A rig of a crowd, or of a mixer, with its clips, layers and instances.
@@ -64,6 +66,7 @@ pub(crate) struct Pool {
     speeds: Speeds,
     roots: Roots,
     hook_clock: HookClock,
+    capture: LayerCapture,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -88,6 +91,7 @@ impl Pool {
             speeds: Speeds::default(),
             roots: Roots::default(),
             hook_clock: HookClock::default(),
+            capture: LayerCapture::default(),
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -259,10 +263,6 @@ impl Pool {
         }
     }
 
-    pub fn count_evicted(&mut self) {
-        self.state.count_evicted();
-    }
-
     /// Begins a step of `dt` seconds. The result advances the instances, in ranges or all at once; then
     /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
@@ -307,6 +307,13 @@ impl Pool {
         if before == layer {
             return;
         }
+        self.prepare(layer);
+        self.state.set_layer(self.entry(index, number), layer);
+        self.touch(index, What::POSE);
+    }
+
+    /// Makes the programs of the clips that a layer plays for the first time.
+    fn prepare(&mut self, layer: &LayerState) {
         if self.library.has_undone() {
             let sources = layer.actions().iter().map(Action::source);
             if sources.fold(false, |any, source| self.library.adopt(source) | any) {
@@ -319,8 +326,6 @@ impl Pool {
                 self.measure(clip);
             }
         }
-        self.state.set_layer(self.entry(index, number), layer);
-        self.touch(index, What::POSE);
     }
 
     /// The state of a layer, and the index of the action that plays a motion on it.
@@ -394,6 +399,7 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
+        self.prepare_offsets();
         let hooked = self.library.modifiers().iter().any(|(_, modifier)| modifier.is_hook());
         self.hook_clock.restart(if hooked { self.state.len() } else { 0 });
         self.roots.moves.clear();

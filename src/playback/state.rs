@@ -10,6 +10,7 @@ use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
+use super::inertia::fits;
 use super::inputs::{Input, Inputs};
 use super::layer_state::LayerState;
 use super::library::Library;
@@ -17,6 +18,7 @@ use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
 use super::overrides::Overrides;
 use super::root_motion::{RootLane, widen};
+use crate::evaluate::Offsets;
 use crate::math::Affine3x4;
 use crate::skeleton::Skeleton;
 use glam::DAffine3;
@@ -44,6 +46,10 @@ pub(crate) struct State {
     inputs: Inputs,
     /// Number of actions evicted because their layer was full.
     evicted: u64,
+    /// The offsets of layers that decay. Entries hold them by number.
+    offsets: Offsets,
+    /// Number of offsets for which there was no room.
+    refused: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
     world_wide: Option<Vec<DAffine3>>,
 }
@@ -174,7 +180,7 @@ impl State {
     fn clear(&mut self, index: usize, layers: usize) {
         let nothing = LayerState::new(LinearFade::still(1.0), 1.0);
         for at in index * layers..(index + 1) * layers {
-            self.entries.store(at, &nothing, self.clock);
+            self.set_layer(at, &nothing);
         }
     }
 
@@ -212,7 +218,40 @@ impl State {
 
     /// Stores an entry that a call has changed.
     pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
+        if !self.offsets.is_empty()
+            && let Some(before) = self.entries.offset(at).map(|offset| offset.id)
+            && layer.offset.is_none_or(|offset| offset.id != before)
+        {
+            self.offsets.free(before);
+        }
         self.entries.store(at, layer, self.clock);
+    }
+
+    /// The offsets of layers that decay.
+    #[inline(always)]
+    pub fn offsets(&self) -> &Offsets {
+        &self.offsets
+    }
+
+    pub fn offsets_mut(&mut self) -> &mut Offsets {
+        &mut self.offsets
+    }
+
+    /// Number of offsets for which there was no room.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    pub fn count_refused(&mut self) {
+        self.refused += 1;
+    }
+
+    /// Whether an entry has the same offset as that of another state, or neither has one.
+    fn same_offset(&self, other: &Self, at: usize) -> bool {
+        match (self.entries.offset(at), other.entries.offset(at)) {
+            (Some(a), Some(b)) => self.offsets.same(a.id, &other.offsets, b.id),
+            (a, b) => a.is_none() && b.is_none(),
+        }
     }
 
     #[inline(always)]
@@ -253,6 +292,13 @@ impl State {
             let slots = by.and_then(|by| by.feet()).map_or(1, |feet| feet.legs.len());
             usize::from(input.slot) < slots && input.target.check(library.rig().skeleton()).is_ok()
         })
+    }
+
+    /// Whether all offsets are possible for a skeleton.
+    pub fn offsets_fit(&self, skeleton: &Skeleton) -> bool {
+        let mut products = Vec::new();
+        let held = (0..self.entries.len()).filter_map(|at| self.entries.offset(at));
+        held.map(|held| held.id).all(|id| fits(&self.offsets, id, skeleton, &mut products))
     }
 
     /// Whether all poses are possible for a skeleton.
@@ -299,7 +345,10 @@ impl State {
         let anchored = !stands_still(speed);
         let mut entries = index * layers..(index + 1) * layers;
         let pose = speed == other.speed[index]
-            && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
+            && entries.all(|at| {
+                self.entries.plays_alike(&other.entries, at, anchored)
+                    && self.same_offset(other, at)
+            })
             && self.overrides.of(index) == other.overrides.of(index)
             && self.inputs.same(&other.inputs, index);
         let world = self.world[index] == other.world[index];

@@ -2,8 +2,9 @@
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
-use crate::evaluate::{LocalOverride, POSE_ROWS};
+use crate::evaluate::{LocalOverride, OffsetId, POSE_ROWS, ROTATION, SCALARS, SCALE, TRANSLATION};
 use crate::math::{LANES, Row};
+use crate::playback::inertia::largest;
 use crate::playback::inputs::POSE;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::playback::library::Library;
@@ -57,6 +58,8 @@ pub(crate) struct PoolBounds {
     morph: f32,
     /// Largest displacement of a vertex by the morph weights of one additive action.
     added_morph: f64,
+    /// The largest product of scales down a chain of joints, times that of a bind matrix.
+    morph_scale: f64,
     /// Indices of the anchor and the joints above it.
     chain: Vec<u16>,
     /// By joint: the largest distance from its parent, and the largest component of its scale, without additive clips.
@@ -156,7 +159,8 @@ impl PoolBounds {
         let scale = products.into_iter().fold(1.0, f64::max);
         let added = library.clips().iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
-        let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
+        let morph_scale = scale * f64::from(reach.bind);
+        let added_morph = added.fold(0.0, f64::max) * morph_scale;
         let rest = *rig.rest_bounds().get_or_init(|| measure(None));
         let measured = clips.iter().flatten().filter_map(|c| c.bounds.as_ref());
         let morph = measured.chain(&rest).map(|b| b.morph).fold(0.0, f32::max);
@@ -168,6 +172,7 @@ impl PoolBounds {
             anchor_escapes,
             morph,
             added_morph,
+            morph_scale,
             chain,
             offsets: (0..skeleton.len()).map(|j| extremes.of(j, 0)).collect(),
             scale,
@@ -210,12 +215,12 @@ impl PoolBounds {
     fn between<'d>(
         &self,
         play: &Play,
-        (overrides, pose): (&[LocalOverride], Option<[f64; 2]>),
+        (overrides, more): (&[LocalOverride], &More),
         modifiers: impl Iterator<Item = &'d Definition>,
     ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
-        let (mut offsets, mut stretch, mut moved) = (0.0, 1.0f64, 0.0);
-        let mut anchor_escapes = self.anchor_escapes || play.unknown;
+        let (mut offsets, mut stretch, mut moved) = (more.longer, more.wider, 0.0);
+        let mut anchor_escapes = self.anchor_escapes || play.unknown || more.escapes;
         for o in overrides {
             let joint = usize::from(o.joint);
             let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
@@ -224,20 +229,15 @@ impl PoolBounds {
             stretch *= (o.local.stretch_bound() / scale).max(1.0);
             anchor_escapes |= self.chain.contains(&o.joint);
         }
-        if let Some([longer, wider]) = pose {
-            offsets += longer;
-            stretch *= wider;
-            anchor_escapes = true;
-        }
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
             stretch *= f64::from(modifier.stretch);
             moved += f64::from(modifier.moves);
             anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
-        let more = self.scale * offsets + moved;
-        let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
-        let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
+        let further = self.scale * offsets + moved;
+        let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph + more.morph;
+        let around = |distance: f64| (distance + further + morph) * stretch * ROUNDING;
         let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);
         let sphere = match anchor {
             Some(anchor) => Sphere {
@@ -248,6 +248,18 @@ impl PoolBounds {
         };
         Some(sphere).filter(|s| s.radius.is_finite())
     }
+}
+
+/// What the pose of a host and offsets of layers add to the reach of clips.
+#[derive(Clone, Copy, Debug)]
+struct More {
+    /// Bounds of how much chains of joints are longer, and of a factor on their scales.
+    longer: f64,
+    wider: f64,
+    /// The largest displacement of a vertex by morph weights.
+    morph: f64,
+    /// True if the anchor may lie outside the box of its clips' anchors by more than `longer`.
+    escapes: bool,
 }
 
 /// The largest displacement of a vertex by the morph weights of an additive clip, in mesh space.
@@ -329,12 +341,50 @@ impl Pool {
         let inputs = self.state.inputs();
         // A fade that has just begun has a weight later.
         let pose = (inputs.active(index) >> POSE == 1).then(|| inputs.pose(index));
-        let pose = pose.map(|pose| bounds.of_pose(pose, self.library.rig().skeleton()));
+        let [longer, wider] =
+            pose.map_or([0.0, 1.0], |pose| bounds.of_pose(pose, self.library.rig().skeleton()));
+        let mut more = More { longer, wider, morph: 0.0, escapes: pose.is_some() };
+        if !self.state.offsets().is_empty() {
+            let offsets = self.entries_of(index).filter_map(|at| self.state.entries().offset(at));
+            offsets.for_each(|offset| self.add_offset(bounds, offset.id, &mut more));
+        }
         bounds.between(
             &play,
-            (overrides, pose),
+            (overrides, &more),
             self.active(index).map(|(definition, _)| definition),
         )
+    }
+}
+
+impl Pool {
+    /// Adds what an offset of a layer can add, whatever is left of it.
+    fn add_offset(&self, bounds: &PoolBounds, id: OffsetId, more: &mut More) {
+        let rig = self.library.rig();
+        for part in self.state.offsets().parts(id) {
+            let rows = &part.rows[..3];
+            for lane in (0..LANES).filter(|&lane| largest(rows, lane) > 0.0) {
+                let at = part.block * LANES + lane;
+                if part.channel == SCALARS {
+                    let longest = rig.displacements().get(at).copied().unwrap_or(0.0);
+                    more.morph += f64::from(longest * largest(rows, lane)) * bounds.morph_scale;
+                    continue;
+                }
+                let joint = rig.skeleton().joint_of()[at];
+                let above = bounds.chain.iter().skip(1).any(|above| *above == joint);
+                match part.channel {
+                    TRANSLATION => {
+                        let [x, y, z] = [0, 1, 2].map(|row| f64::from(rows[row].0[lane]));
+                        more.longer += x.hypot(y).hypot(z);
+                    }
+                    SCALE => {
+                        let [_, scale] = bounds.offsets[usize::from(joint)];
+                        more.wider *= 1.0 + f64::from(largest(rows, lane)) / scale;
+                    }
+                    _ => {}
+                }
+                more.escapes |= above && matches!(part.channel, ROTATION | SCALE);
+            }
+        }
     }
 }
 

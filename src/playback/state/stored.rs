@@ -42,6 +42,7 @@ impl State {
         w.u64(ticks as u64);
         w.flags([backwards, self.world_wide.is_some()]);
         w.u64(self.evicted);
+        w.u64(self.refused);
         w.count(self.len());
         for (index, (&alive, &scheduled)) in self.alive.iter().zip(scheduled).enumerate() {
             w.u16(self.generation[index]);
@@ -72,7 +73,7 @@ impl State {
             inputs.iter().for_each(|input| write_input(w, input));
             write_pose(w, pose.first().map(|input| (&input.weight, self.inputs.pose(index))));
             for at in index * layers..(index + 1) * layers {
-                layer::write(w, &self.entries.stored(at), self.clock);
+                layer::write(w, &self.entries.stored(at), self.clock, &self.offsets);
             }
         }
         w.count(self.free.len());
@@ -93,6 +94,7 @@ pub(in crate::playback) fn read(
     let mut state = State {
         clock: Clock::of_parts((ticks, backwards)),
         evicted: r.u64("actions evicted")?,
+        refused: r.u64("offsets refused")?,
         world_wide: roots.then(Vec::new),
         ..State::default()
     };
@@ -173,7 +175,7 @@ fn read_one(
             speed: state.speed[index],
             layer,
         };
-        let stored = layer::read(r, &context)?;
+        let stored = layer::read(r, &context, &mut state.offsets)?;
         state.entries.restore(index * layers + number, &stored);
     }
     Ok(scheduled)
