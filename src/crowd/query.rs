@@ -42,9 +42,10 @@ impl Crowd {
     }
 
     /// The number of inertial fades so far that began as ordinary ones, and of evicted actions whose part in the pose ended
-    /// at once, because offsets of [`MAX_INERTIAL_BYTES`](crate::playback::MAX_INERTIAL_BYTES) decayed already.
+    /// at once, because offsets of [`MAX_INERTIAL_BYTES`](crate::playback::MAX_INERTIAL_BYTES) decayed already. Snapshots do not contain
+    /// it.
     pub fn inertial_refused(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state().refused()).sum()
+        self.pools().map(|(_, p)| p.refused()).sum()
     }
 
     /// The size of the offsets that decay now, of [inertial fades](crate::playback::FadeKind::Inertial) and evicted actions,

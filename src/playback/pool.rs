@@ -67,6 +67,8 @@ pub(crate) struct Pool {
     roots: Roots,
     hook_clock: HookClock,
     capture: LayerCapture,
+    /// Number of offsets for which there was no room.
+    refused: u64,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -92,6 +94,7 @@ impl Pool {
             roots: Roots::default(),
             hook_clock: HookClock::default(),
             capture: LayerCapture::default(),
+            refused: 0,
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,

@@ -48,8 +48,6 @@ pub(crate) struct State {
     evicted: u64,
     /// The offsets of layers that decay. Entries hold them by number.
     offsets: Offsets,
-    /// Number of offsets for which there was no room.
-    refused: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
     world_wide: Option<Vec<DAffine3>>,
 }
@@ -235,15 +233,6 @@ impl State {
 
     pub fn offsets_mut(&mut self) -> &mut Offsets {
         &mut self.offsets
-    }
-
-    /// Number of offsets for which there was no room.
-    pub fn refused(&self) -> u64 {
-        self.refused
-    }
-
-    pub fn count_refused(&mut self) {
-        self.refused += 1;
     }
 
     /// Whether an entry has the same offset as that of another state, or neither has one.

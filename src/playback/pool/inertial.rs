@@ -74,7 +74,7 @@ impl Pool {
             after.offset = Some(Inertia { id, total, elapsed: 0.0 });
         }
         if shows && found.is_none() {
-            self.state.count_refused();
+            self.refused += 1;
         }
         found.is_some()
     }
@@ -134,6 +134,11 @@ impl Pool {
         if moves { rate } else { 0.0 }
     }
 
+    /// Number of offsets for which there was no room.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
     /// Frees the offsets that have ended in a step.
     pub fn end_offsets(&mut self, ended: &[OffsetId]) {
         for &id in ended {
@@ -149,5 +154,50 @@ impl Pool {
         if let Some(lanes) = lanes {
             self.tables.prepare_offset(lanes);
         }
+    }
+}
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use crate::crowd::{Crowd, PlayOptions};
+    use crate::playback::{CrossFade, FadeKind};
+    use std::sync::Arc;
+
+    /// A full pool gives an ordinary fade, which is counted, and evictions without an offset.
+    #[test]
+    fn fades_are_ordinary_when_there_is_no_room() {
+        let mut crowd = Crowd::new();
+        let rig = crowd.add_rig(Arc::new(crate::import::mannequin().unwrap())).unwrap();
+        let clips: Vec<_> = (0..6).filter_map(|c| crowd.clip_by_index(rig, c)).collect();
+        let all = [(); 3].map(|()| crowd.spawn(rig).unwrap());
+        let options = PlayOptions::default();
+        for i in all {
+            crowd.play(i, clips[0], &options).unwrap();
+        }
+        crowd.advance(0.1).unwrap();
+        let fade = CrossFade { seconds: 0.5, kind: FadeKind::Inertial, ..CrossFade::default() };
+        let begin = |crowd: &mut Crowd, n: usize| {
+            let mut player = crowd.player(all[n]).unwrap();
+            player.cross_fade(0, clips[0], clips[1], fade, &options).unwrap();
+            player.playing().clips().count()
+        };
+        assert_eq!(begin(&mut crowd, 0), 1);
+        let one = crowd.inertial_bytes();
+        let pool = crowd.pools[0].as_mut().unwrap();
+        pool.state.offsets_mut().limit = (2 * one - 1) / 256;
+        assert_eq!((begin(&mut crowd, 1), crowd.inertial_refused()), (2, 1));
+        assert_eq!(crowd.inertial_bytes(), one);
+        let fades = crowd.playing(all[1]).unwrap().actions(0).unwrap();
+        let weights: Vec<_> = fades.map(|(_, state)| (state.weight, state.target)).collect();
+        assert_eq!(weights, [(1.0, 0.0), (0.0, 1.0)]);
+        for clip in &clips[2..] {
+            crowd.advance(0.05).unwrap();
+            crowd.fade_to(all[1], *clip, 1.0, &options).unwrap();
+        }
+        assert!(crowd.evicted() > 0);
+        assert_eq!(crowd.inertial_refused(), 1 + crowd.evicted());
+        // There is room again when the first has decayed.
+        crowd.advance(0.5).unwrap();
+        assert_eq!((begin(&mut crowd, 2), crowd.inertial_bytes()), (1, one));
     }
 }

@@ -42,7 +42,6 @@ impl State {
         w.u64(ticks as u64);
         w.flags([backwards, self.world_wide.is_some()]);
         w.u64(self.evicted);
-        w.u64(self.refused);
         w.count(self.len());
         for (index, (&alive, &scheduled)) in self.alive.iter().zip(scheduled).enumerate() {
             w.u16(self.generation[index]);
@@ -94,7 +93,6 @@ pub(in crate::playback) fn read(
     let mut state = State {
         clock: Clock::of_parts((ticks, backwards)),
         evicted: r.u64("actions evicted")?,
-        refused: r.u64("offsets refused")?,
         world_wide: roots.then(Vec::new),
         ..State::default()
     };
