@@ -6,6 +6,8 @@ use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
+mod shift;
+
 /// The value of [`Action::space`] if the action plays a clip.
 pub(super) const NO_SPACE: u16 = u16::MAX;
 
@@ -268,21 +270,6 @@ impl Action {
         self.weight.advance(seconds);
     }
 
-    /// Moves the action to where it is `seconds` later at a rate, or was before: in its first pass not past its start.
-    pub fn shift(&mut self, seconds: f64, rate: f64) {
-        let way = seconds * rate;
-        let mut playhead = self.course().advance(self.playhead(), way).0;
-        if seconds < 0.0 && self.pass == 0.0 {
-            let time = (self.time + way).clamp(0.0, self.length.into());
-            playhead = Playhead { pass: 0.0, time };
-        }
-        self.move_to(playhead);
-        self.weight = LinearFade::still(match seconds < 0.0 {
-            true => self.weight.before(-seconds),
-            false => self.weight.after(seconds),
-        });
-    }
-
     /// Whether the passes are all alike and never end.
     pub fn repeats(&self) -> bool {
         self.passes == 0 && !self.flag(PING_PONG)
@@ -380,12 +367,6 @@ impl Action {
     /// Whether the action continues: it neither fades out nor has finished.
     pub fn is_target(&self) -> bool {
         !self.ending() && !self.finished()
-    }
-
-    /// Gives the action a weight at once, and lets it go on.
-    pub fn settle(&mut self, weight: f32) {
-        self.set_ending(false);
-        self.weight = LinearFade::still(weight);
     }
 
     /// Fades the weight from its present value to a target over `seconds`. A running fade that reaches the target

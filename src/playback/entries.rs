@@ -19,6 +19,7 @@ use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
 
 mod further;
+mod same;
 
 use further::{Further, Warp};
 
@@ -278,17 +279,6 @@ impl Entries {
         (load(entry, further, at % BUCKET), entry.anchor, entry.wait)
     }
 
-    /// Whether an entry plays the same as the other's: with equal anchors if `anchored`, else comparing the states at
-    /// either anchor.
-    pub fn plays_alike(&self, other: &Self, at: usize, anchored: bool) -> bool {
-        let (one, two) = (&self.entries[at], &other.entries[at]);
-        if anchored && one.anchor != two.anchor {
-            return false;
-        }
-        let ((one, _, wait), (two, _, other)) = (self.stored(at), other.stored(at));
-        one == two && wait == other
-    }
-
     /// Stores an entry that [`stored`](Self::stored) returned. [`call_all`](Self::call_all) has to follow.
     pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
         self.make_first_room(at, layer);
@@ -396,14 +386,6 @@ impl Entries {
                 left = left.saturating_sub(BUCKET);
             }
         }
-    }
-}
-
-impl PartialEq for Entries {
-    /// Whether all entries play the same, wherever their actions are stored.
-    fn eq(&self, other: &Self) -> bool {
-        self.entries.len() == other.entries.len()
-            && (0..self.entries.len()).all(|at| self.stored(at) == other.stored(at))
     }
 }
 

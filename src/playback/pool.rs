@@ -315,22 +315,6 @@ impl Pool {
         self.touch(index, What::POSE);
     }
 
-    /// Makes the programs of the clips that a layer plays for the first time.
-    fn prepare(&mut self, layer: &LayerState) {
-        if self.library.has_undone() {
-            let sources = layer.actions().iter().map(Action::source);
-            if sources.fold(false, |any, source| self.library.adopt(source) | any) {
-                self.fit_clips();
-            }
-        }
-        for clip in layer.actions().iter().flat_map(Action::clips) {
-            self.tables.require(clip);
-            if self.speeds.needed {
-                self.measure(clip);
-            }
-        }
-    }
-
     /// The state of a layer, and the index of the action that plays a motion on it.
     pub fn find_action(
         &self,

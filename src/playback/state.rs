@@ -10,7 +10,6 @@ use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
-use super::inertia::fits;
 use super::inputs::{Input, Inputs};
 use super::layer_state::LayerState;
 use super::library::Library;
@@ -23,6 +22,7 @@ use crate::math::Affine3x4;
 use crate::skeleton::Skeleton;
 use glam::DAffine3;
 
+mod offsets;
 mod stored;
 
 pub(super) use stored::read;
@@ -216,31 +216,8 @@ impl State {
 
     /// Stores an entry that a call has changed.
     pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
-        if !self.offsets.is_empty()
-            && let Some(before) = self.entries.offset(at).map(|offset| offset.id)
-            && layer.offset.is_none_or(|offset| offset.id != before)
-        {
-            self.offsets.free(before);
-        }
+        self.replace_offset(at, layer);
         self.entries.store(at, layer, self.clock);
-    }
-
-    /// The offsets of layers that decay.
-    #[inline(always)]
-    pub fn offsets(&self) -> &Offsets {
-        &self.offsets
-    }
-
-    pub fn offsets_mut(&mut self) -> &mut Offsets {
-        &mut self.offsets
-    }
-
-    /// Whether an entry has the same offset as that of another state, or neither has one.
-    fn same_offset(&self, other: &Self, at: usize) -> bool {
-        match (self.entries.offset(at), other.entries.offset(at)) {
-            (Some(a), Some(b)) => self.offsets.same(a.id, &other.offsets, b.id),
-            (a, b) => a.is_none() && b.is_none(),
-        }
     }
 
     #[inline(always)]
@@ -281,13 +258,6 @@ impl State {
             let slots = by.and_then(|by| by.feet()).map_or(1, |feet| feet.legs.len());
             usize::from(input.slot) < slots && input.target.check(library.rig().skeleton()).is_ok()
         })
-    }
-
-    /// Whether all offsets are possible for a skeleton.
-    pub fn offsets_fit(&self, skeleton: &Skeleton) -> bool {
-        let mut products = Vec::new();
-        let held = (0..self.entries.len()).filter_map(|at| self.entries.offset(at));
-        held.map(|held| held.id).all(|id| fits(&self.offsets, id, skeleton, &mut products))
     }
 
     /// Whether all poses are possible for a skeleton.

@@ -35,8 +35,6 @@ impl Pose {
         }
     }
 
-    /// A pose with the same scalars and no joints.
-
     /// The number of blocks of joints.
     pub(crate) fn blocks(&self) -> usize {
         self.rotation.len()

@@ -2,9 +2,8 @@
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
-use crate::evaluate::{LocalOverride, OffsetId, POSE_ROWS, ROTATION, SCALARS, SCALE, TRANSLATION};
+use crate::evaluate::{LocalOverride, POSE_ROWS};
 use crate::math::{LANES, Row};
-use crate::playback::inertia::largest;
 use crate::playback::inputs::POSE;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::playback::library::Library;
@@ -13,6 +12,8 @@ use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
 use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::{JointMask, Skeleton};
 use std::sync::{Arc, OnceLock, Weak};
+
+mod offset;
 
 /// Bound of the rounding in sums over a chain of joints.
 const ROUNDING: f64 = 1.0 + 1e-4;
@@ -353,38 +354,6 @@ impl Pool {
             (overrides, &more),
             self.active(index).map(|(definition, _)| definition),
         )
-    }
-}
-
-impl Pool {
-    /// Adds what an offset of a layer can add, whatever is left of it.
-    fn add_offset(&self, bounds: &PoolBounds, id: OffsetId, more: &mut More) {
-        let rig = self.library.rig();
-        for part in self.state.offsets().parts(id) {
-            let rows = &part.rows[..3];
-            for lane in (0..LANES).filter(|&lane| largest(rows, lane) > 0.0) {
-                let at = part.block * LANES + lane;
-                if part.channel == SCALARS {
-                    let longest = rig.displacements().get(at).copied().unwrap_or(0.0);
-                    more.morph += f64::from(longest * largest(rows, lane)) * bounds.morph_scale;
-                    continue;
-                }
-                let joint = rig.skeleton().joint_of()[at];
-                let above = bounds.chain.iter().skip(1).any(|above| *above == joint);
-                match part.channel {
-                    TRANSLATION => {
-                        let [x, y, z] = [0, 1, 2].map(|row| f64::from(rows[row].0[lane]));
-                        more.longer += x.hypot(y).hypot(z);
-                    }
-                    SCALE => {
-                        let [_, scale] = bounds.offsets[usize::from(joint)];
-                        more.wider *= 1.0 + f64::from(largest(rows, lane)) / scale;
-                    }
-                    _ => {}
-                }
-                more.escapes |= above && matches!(part.channel, ROTATION | SCALE);
-            }
-        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Pool {
         // The velocity of an offset that has just begun is that of the pose after it.
         let later = before.offset.is_some_and(|offset| offset.elapsed < STEP);
         let then = if later { STEP } else { -STEP };
-        let states = [(&*before, 0.0), (before, then), (&*after, 0.0), (after, STEP)];
+        let states = [(before, 0.0), (before, then), (&*after, 0.0), (after, STEP)];
         let shows = states.iter().enumerate().all(|(pose, &(layer, seconds))| {
             let moved = layer.moved(seconds, |action| self.rate(index, layer, action));
             self.capture_pose(&mut capture, pose, number, &moved)

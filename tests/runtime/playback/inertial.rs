@@ -295,7 +295,7 @@ fn an_evicted_action_leaves_an_offset() {
     };
     model.plays = vec![plays(0)];
     let (mut clock, mut jump) = (0.0, 0.0f64);
-    for n in 1..6 {
+    for (n, &clip) in clips.iter().enumerate().skip(1) {
         for _ in 0..5 {
             mixer.advance(every / 5.0).unwrap();
             clock += every / 5.0;
@@ -303,7 +303,7 @@ fn an_evicted_action_leaves_an_offset() {
         }
         clock = at(n - 1);
         let before = model.pose(clock);
-        mixer.player().fade_to(0, clips[n], seconds as f32, &options(0.0, 1.0)).unwrap();
+        mixer.player().fade_to(0, clip, seconds as f32, &options(0.0, 1.0)).unwrap();
         let mut all = model.plays.clone();
         if all.len() == 4 {
             let weights: Vec<f64> = all.iter().map(|p| (p.weight)(clock)).collect();
