@@ -13,7 +13,7 @@ use phalanx::crowd::{
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
+    AtEnd, BlendSpaceId, CrossFade, FadeKind, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
     PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
@@ -220,8 +220,9 @@ fn play(
         Play::Add(o) => player.add(layer, own, &options(o)),
         Play::FadeTo(seconds, o) => player.fade_to(layer, own, seconds, &options(o)),
         Play::CrossFade(to, seconds, warp, sync, o) => {
+            let kind = if sync < 128 { FadeKind::Blend } else { FadeKind::Inertial };
             let sync = [Sync::No, Sync::Phase, Sync::Markers(&[])][usize::from(sync % 3)];
-            let fade = CrossFade { seconds, warp, sync };
+            let fade = CrossFade { seconds, kind, warp, sync };
             player.cross_fade(layer, own, motion(to), fade, &options(o))
         }
         Play::Fade(weight, seconds) => player.fade(layer, own, weight, seconds),

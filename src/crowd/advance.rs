@@ -89,6 +89,7 @@ impl Crowd {
             let roots = pool.has_roots();
             let records = pool.changes().records(What::BOUNDS);
             passages.all.changed.clear();
+            passages.all.ended.clear();
             if records {
                 passages.all.changed.reserve(instances / CHANGED);
             }
@@ -122,6 +123,7 @@ impl Crowd {
                 pool.roots_mut().moves = std::mem::take(&mut all.moves);
             }
             pool.record_steps(&all.changed);
+            pool.end_offsets(&all.ended);
             pool.follow(dt);
         }
         Ok(())

@@ -41,6 +41,19 @@ impl Crowd {
         self.pools().map(|(_, p)| p.state().evicted()).sum()
     }
 
+    /// The number of inertial fades so far that began as ordinary ones, and of evicted actions whose part in the pose ended
+    /// at once, because offsets of [`MAX_INERTIAL_BYTES`](crate::playback::MAX_INERTIAL_BYTES) decayed already. Snapshots do not contain
+    /// it.
+    pub fn inertial_refused(&self) -> u64 {
+        self.pools().map(|(_, p)| p.refused()).sum()
+    }
+
+    /// The size of the offsets that decay now, of [inertial fades](crate::playback::FadeKind::Inertial) and evicted actions,
+    /// in bytes. Memory that they no longer use is kept for the next ones.
+    pub fn inertial_bytes(&self) -> usize {
+        self.pools().map(|(_, p)| p.state().offsets().bytes()).sum()
+    }
+
     /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the
     /// instance; cost of one character.
     ///

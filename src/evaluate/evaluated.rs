@@ -105,7 +105,7 @@ impl Evaluated<'_> {
     }
 
     /// Lends the thread's buffers, with room for an instance, and fresh key hints.
-    fn with_buffers<I: Instances, R>(
+    pub(super) fn with_buffers<I: Instances, R>(
         of: &I,
         with: impl FnOnce(&mut PaletteScratch, &mut [u16]) -> R,
     ) -> R {

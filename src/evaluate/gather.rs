@@ -3,6 +3,7 @@
 
 use super::blend::shares;
 use super::frame::One;
+use super::offsets::OffsetInput;
 use super::rig_tables::RigTables;
 use super::scratch::{ActionInput, LayerInput, Needs, Scratch};
 use super::stage::Stage;
@@ -23,6 +24,8 @@ pub(crate) struct ActiveLayer {
     rest: f32,
     /// Factor on the weights of the actions, after which they and the rest pose sum to 1.
     share: f32,
+    /// The offset of the layer's pose, if one decays.
+    pub offset: Option<OffsetInput>,
 }
 
 impl ActiveLayer {
@@ -46,7 +49,7 @@ impl ActiveLayer {
         } else {
             (of.rest, of.factor, own)
         };
-        Some(Self { layer, additive, own, weight, rest, share })
+        Some(Self { layer, additive, own, weight, rest, share, offset: None })
     }
 }
 
@@ -130,7 +133,8 @@ pub(crate) trait Instances: Sync {
     }
 }
 
-struct Gather<'a> {
+/// Fills a scratch with what it is shown.
+pub(crate) struct Gather<'a> {
     tables: &'a RigTables,
     scratch: &'a mut Scratch,
     /// Factor on the weights of the layer's actions.
@@ -140,7 +144,7 @@ struct Gather<'a> {
 impl<'a> Gather<'a> {
     /// Clears the scratch to gather into it.
     #[inline(always)]
-    fn new(tables: &'a RigTables, scratch: &'a mut Scratch) -> Self {
+    pub fn new(tables: &'a RigTables, scratch: &'a mut Scratch) -> Self {
         scratch.layers.clear();
         scratch.actions.clear();
         Self { tables, scratch, factor: 1.0 }
@@ -158,6 +162,7 @@ impl Visitor for Gather<'_> {
             weight: layer.weight.min(1.0),
             rest: layer.rest,
             actions: first..first,
+            offset: layer.offset,
         });
     }
 

@@ -4,11 +4,13 @@
 use super::kernel::track::get;
 use super::kernel::{compose, locate_all, multiply};
 use super::mix::Mix;
+use super::offsets::Offsets;
 use super::scratch::{ActionInput, Last, LayerInput, Scratch, Sources};
 use super::stage::{Given, PoseMut, Stage};
 use super::tables::{
     ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, group_floats,
 };
+use crate::clip::Cursor;
 use crate::math::{Affine3x4, Row};
 use crate::simd::{Lanes, Streaming, out_of_line};
 use fearless_simd::{Level, prelude::*};
@@ -75,19 +77,11 @@ impl<'a> Instance<'a> {
         let Scratch { layers, actions, cursors, pose, above, locals, last, .. } =
             &mut *self.scratch;
         let sources = self.sources;
-        let mut next = 0;
-        for action in actions.iter_mut() {
-            action.cursor = next as u32;
-            if let Some(program) = sources.clip(action.clip) {
-                let at = usize::from(action.hint) * sources.hint_stride;
-                let hints = self.hints.get_mut(at..).unwrap_or_default();
-                locate_all(&program.clip, action.time, hints, &mut cursors[next..]);
-                next += program.clip.timelines().len();
-            }
-        }
+        locate(&sources, actions, self.hints, cursors);
         let mut tables = choose_tables(&sources, layers, actions, &self.stage);
         *last = tables.last;
-        let mix = Mix { simd, sources, varying: tables.varying, layers, actions, cursors };
+        let offsets = self.stage.offsets;
+        let mix = Mix { simd, sources, varying: tables.varying, layers, actions, cursors, offsets };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
         let given = self.stage.given();
         match (given, tables.alone) {
@@ -119,6 +113,26 @@ impl<'a> Instance<'a> {
             self.stage.run(&mut view(simd.level(), sources, self.scratch, &tables));
         }
         tables
+    }
+}
+
+/// Finds the keys of all actions.
+#[inline(always)]
+pub(super) fn locate(
+    sources: &Sources<'_>,
+    actions: &mut [ActionInput],
+    hints: &mut [u16],
+    cursors: &mut [Cursor],
+) {
+    let mut next = 0;
+    for action in actions.iter_mut() {
+        action.cursor = next as u32;
+        if let Some(program) = sources.clip(action.clip) {
+            let at = usize::from(action.hint) * sources.hint_stride;
+            let hints = hints.get_mut(at..).unwrap_or_default();
+            locate_all(&program.clip, action.time, hints, &mut cursors[next..]);
+            next += program.clip.timelines().len();
+        }
     }
 }
 
@@ -235,7 +249,7 @@ fn choose_tables<'a>(
             last: Last { topology: own.topology, alone: Some(index) },
         };
     }
-    let (varying, lanes) = touched(sources, layers, actions);
+    let (varying, lanes) = touched(sources, layers, actions, stage.offsets);
     let index = program.topology_of(lanes).max(changed);
     let (topology, fold) = program.topology(sources.rig, index);
     RunTables {
@@ -260,7 +274,7 @@ fn alone<'a>(
 ) -> Option<(&'a ClipProgram, u16)> {
     let [layer] = layers else { return None };
     let [action] = actions else { return None };
-    if layer.rest != 0.0 || !sources.replaces(layer) {
+    if layer.rest != 0.0 || layer.offset.is_some() || !sources.replaces(layer) {
         return None;
     }
     Some((sources.clip(action.clip)?, action.clip))
@@ -272,6 +286,7 @@ fn touched(
     sources: &Sources<'_>,
     layers: &[LayerInput],
     actions: &[ActionInput],
+    offsets: Option<&Offsets>,
 ) -> (UnitSet, usize) {
     let program = sources.program;
     let mut all = UnitSet::default();
@@ -292,6 +307,10 @@ fn touched(
             lanes = lanes.max(program.rest_differences.lanes);
         }
         covered = true;
+        if let (Some(offset), Some(offsets)) = (&layer.offset, offsets) {
+            units.join(&offsets.units(offset.id, &program.units));
+            of_layer = of_layer.max(offsets.lanes(offset.id));
+        }
         if let Some(mask) = mask {
             units = units.and(&mask.units);
             of_layer = of_layer.min(mask.lanes);

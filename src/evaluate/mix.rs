@@ -3,6 +3,7 @@
 
 use super::kernel::blend::{self, Blend};
 use super::kernel::quat::{align, unit};
+use super::offsets::Offsets;
 use super::scratch::{ActionInput, LayerInput, LayerMask, Sources};
 use super::tables::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::clip::Cursor;
@@ -10,6 +11,7 @@ use crate::simd::{Lanes, each, out_of_line};
 use fearless_simd::prelude::*;
 
 mod given;
+mod offset;
 mod registers;
 
 /// The blending of one instance's layers.
@@ -21,6 +23,8 @@ pub(crate) struct Mix<'a, S: Lanes> {
     pub layers: &'a [LayerInput],
     pub actions: &'a [ActionInput],
     pub cursors: &'a [Cursor],
+    /// The pool of the layers' offsets.
+    pub offsets: Option<&'a Offsets>,
 }
 
 /// Runs code for every group of the units of a set.
@@ -88,6 +92,9 @@ impl<'a, S: Lanes> Mix<'a, S> {
             }
             let into = if replaces { &mut *pose } else { &mut *above };
             self.layer(layer, &mut over, actions, into);
+            if let Some(offset) = &layer.offset {
+                self.offset(offset, &over, into);
+            }
             if !replaces {
                 self.cover(layer.weight, &over, pose, above);
             }

@@ -214,6 +214,14 @@ impl RigTables {
         self.full.program().prepare(self.rig(), lanes);
     }
 
+    /// Makes that topology for the details, too: instances with an offset are evaluated with them.
+    pub fn prepare_offset(&mut self, lanes: usize) {
+        self.prepare_lanes(lanes);
+        for detail in self.details.programs() {
+            detail.program().prepare(detail.rig(), lanes);
+        }
+    }
+
     /// Sets the details of all tiers, of a rig with these watched joints, ascending.
     pub fn set_details<'a>(
         &mut self,

@@ -1,5 +1,6 @@
 //! Inputs and buffers of the run of an instance: layers and actions in the order of blending, a worker's scratch.
 
+use super::offsets::OffsetInput;
 use super::tables::{ClipProgram, RigProgram, UnitSet};
 use super::watch::BeforeJoints;
 use crate::clip::Cursor;
@@ -35,6 +36,8 @@ pub(crate) struct LayerInput {
     /// The share of the rest pose, in [0, 1].
     pub rest: f32,
     pub actions: Range<usize>,
+    /// The offset of the layer's pose, if one decays.
+    pub offset: Option<OffsetInput>,
 }
 
 /// A layer's mask, and where it is not zero.

@@ -6,6 +6,8 @@ use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
+mod shift;
+
 /// The value of [`Action::space`] if the action plays a clip.
 pub(super) const NO_SPACE: u16 = u16::MAX;
 

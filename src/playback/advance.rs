@@ -196,7 +196,11 @@ impl Advance<'_> {
         layer.glide(before.since(anchor));
         visit.sink.layer_weight = layer.weight.value();
         visit.factor *= f64::from(layer.speed);
+        let offset = layer.offset.map(|offset| offset.id);
         let silent = visit.advance_layer(&mut layer);
+        if layer.offset.is_none() {
+            into.ended.extend(offset);
+        }
         self.entries.store(at, &layer, now, Wait::of(layer.steady()));
         self.entries.set_visit(at, now, silent);
     }
@@ -295,6 +299,7 @@ impl Visit<'_> {
         // All actions have to be advanced first: which one leads depends on all of them.
         self.emit_all(&all, &passages);
         layer.weight.advance(self.step.seconds);
+        layer.advance_offset(self.step.seconds);
         let mut silent = f64::INFINITY;
         for a in 0..layer.len() {
             silent = silent.min(self.arm(layer.action_mut(a)));

@@ -9,7 +9,7 @@ use super::library::Library;
 use super::linear_fade::LinearFade;
 use super::options::{MAX_SPEED, PlayOptions, check, check_seconds};
 use super::player::Player;
-use super::sync::{Beat, CrossFade, Sync, in_step, lacking};
+use super::sync::{Beat, CrossFade, FadeKind, Sync, in_step, lacking};
 use crate::clip::Clip;
 use crate::words::shorten;
 
@@ -25,7 +25,8 @@ impl Player<'_> {
     /// Fades one action out and another in, over `fade` seconds or as a [`CrossFade`] states.
     ///
     /// The first [stops](Self::stop), the second [plays](Self::add) over the same seconds; other actions of the layer
-    /// do not change. Synchronising sets the time of the second action, even if it plays already. If the first fades
+    /// do not change. With [`FadeKind::Inertial`] all others stop at once, and an offset of the pose decays over these seconds.
+    /// Synchronising sets the time of the second action, even if it plays already. If the first fades
     /// out already while the second plays, that crossfade continues, and only `options` apply.
     ///
     /// # Errors
@@ -44,7 +45,6 @@ impl Player<'_> {
         let to = library.check_play(layer, to.into(), options)?;
         check_seconds("seconds", fade.seconds)?;
         let mut state = before;
-        let from = state.action(first).source();
         let target = state.find(to);
         let is_target = target.is_some_and(|a| state.action(a).is_target());
         let under_way = state.action(first).ending() && is_target;
@@ -54,26 +54,29 @@ impl Player<'_> {
             return Ok(());
         }
         let prepared = Prepared::new(library, &state, first, to, &fade, options)?;
-        let passed = !state.action(first).fresh();
-        state.end(first, fade.seconds);
-        let (target, evicted) = state.enter(library, to, fade.seconds, options, Entrance::Continue);
-        if let Some(time) = prepared.time {
-            let target = state.action_mut(target);
-            target.seek(time);
-            if passed && target.repeats() {
-                // In step, both pass a marker at once: markers that the first has passed do not fire again.
-                target.advanced(false);
+        if fade.kind == FadeKind::Inertial && fade.seconds > 0.0 {
+            state.end_all(0.0, |a| a.source() != to);
+            let (target, _) = state.enter(library, to, 0.0, options, Entrance::Continue);
+            state.action_mut(target).settle(options.weight);
+            prepared.apply(&before, first, (&mut state, target), &fade, options);
+            let at = (self.index, layer);
+            if self.pool.keeps_share(layer, &before, options.weight)
+                && self.pool.offset(at, &before, &mut state, fade.seconds)
+            {
+                self.pool.store(self.index, layer, &before, &state);
+                return Ok(());
             }
+            state = before;
         }
-        if let Some((last, first)) = prepared.speeds {
-            state.set_speeds(target, first, options.speed, fade.seconds);
-            if let Some(source) = state.find(from) {
-                let speed = state.action(source).speed();
-                state.set_speeds(source, speed, last, fade.seconds);
-            }
+        state.end(first, fade.seconds);
+        let library = self.pool.library();
+        let (target, evicted) = state.enter(library, to, fade.seconds, options, Entrance::Continue);
+        prepared.apply(&before, first, (&mut state, target), &fade, options);
+        if fade.seconds <= 0.0 {
+            state.offset = None;
         }
         if evicted {
-            self.pool.count_evicted();
+            self.pool.evict((self.index, layer), &before, &mut state, fade.seconds);
         }
         self.pool.store(self.index, layer, &before, &state);
         Ok(())
@@ -90,6 +93,33 @@ impl LayerState {
 }
 
 impl Prepared {
+    /// Synchronises the second action, `target`, and sets both speeds. `first` is the first action before the fade.
+    fn apply(
+        &self,
+        before: &LayerState,
+        first: usize,
+        (state, target): (&mut LayerState, usize),
+        fade: &CrossFade<'_>,
+        options: &PlayOptions,
+    ) {
+        let first = before.action(first);
+        if let Some(time) = self.time {
+            let target = state.action_mut(target);
+            target.seek(time);
+            if !first.fresh() && target.repeats() {
+                // In step, both pass a marker at once: markers that the first has passed do not fire again.
+                target.advanced(false);
+            }
+        }
+        if let Some((last, begin)) = self.speeds {
+            state.set_speeds(target, begin, options.speed, fade.seconds);
+            if let Some(source) = state.find(first.source()) {
+                let speed = state.action(source).speed();
+                state.set_speeds(source, speed, last, fade.seconds);
+            }
+        }
+    }
+
     fn new(
         library: &Library,
         state: &LayerState,

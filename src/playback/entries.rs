@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
-//! further  | further actions, linked oldest to youngest | warps |              one `Further` per bucket of 64 entries
+//! further  | further actions, linked oldest to youngest | warps | offsets |    one `Further` per bucket of 64 entries
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
@@ -13,11 +13,13 @@
 use super::action::{Action, LAST};
 use super::calendar::{Calendar, CalendarMut};
 use super::clock::{Clock, Moment, Wait};
+use super::inertia::Inertia;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
 
 mod further;
+mod same;
 
 use further::{Further, Warp};
 
@@ -124,6 +126,7 @@ fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
             layer.set_warp(a, warp.speed);
         }
     }
+    layer.offset = further.offset(number).copied();
     layer
 }
 
@@ -177,9 +180,10 @@ impl EntriesMut<'_> {
         now: Moment,
         update: impl FnOnce(&mut Action, (f32, f32)) -> Option<(f64, f64)>,
     ) -> bool {
-        let entry = &mut self.entries[at];
+        let (entry, further) = (&mut self.entries[at], &self.further[at / BUCKET]);
         let plays_one = entry.first.plays() && entry.plays_one();
-        if !plays_one || entry.weight.running() || !self.further[at / BUCKET].warps.is_empty() {
+        let more = !further.warps.is_empty() || further.offset(at % BUCKET).is_some();
+        if !plays_one || entry.weight.running() || more {
             return false;
         }
         let action = &mut entry.first;
@@ -223,6 +227,7 @@ impl EntriesMut<'_> {
         let first = actions.first().copied();
         entry.first = first.map_or(Action::NOTHING, |first| first.linked(next));
         further.release(spare);
+        further.set_offset(at % BUCKET, layer.offset);
         // The index in a bucket is below 64.
         let entry = (at % BUCKET) as u8;
         if !further.warps.is_empty() {
@@ -259,25 +264,24 @@ impl Entries {
         self.entries.push(Entry::NOTHING);
     }
 
+    /// The offset of an entry, as of its anchor.
+    #[inline]
+    pub fn offset(&self, at: usize) -> Option<&Inertia> {
+        self.further[at / BUCKET].offset(at % BUCKET)
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub fn stored(&self, at: usize) -> Stored {
         let (entry, further) = (&self.entries[at], &self.further[at / BUCKET]);
         (load(entry, further, at % BUCKET), entry.anchor, entry.wait)
     }
 
-    /// Whether an entry plays the same as the other's: with equal anchors if `anchored`, else comparing the states at
-    /// either anchor.
-    pub fn plays_alike(&self, other: &Self, at: usize, anchored: bool) -> bool {
-        let (one, two) = (&self.entries[at], &other.entries[at]);
-        if anchored && one.anchor != two.anchor {
-            return false;
-        }
-        let ((one, _, wait), (two, _, other)) = (self.stored(at), other.stored(at));
-        one == two && wait == other
-    }
-
     /// Stores an entry that [`stored`](Self::stored) returned. [`call_all`](Self::call_all) has to follow.
     pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
-        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.make_first_room(at, layer);
         self.all().store(at, layer, *anchor, *wait);
     }
 
@@ -347,7 +351,7 @@ impl Entries {
     /// Stores an entry that a call has changed. The next step visits it.
     pub fn store(&mut self, at: usize, layer: &LayerState, clock: Clock) {
         let now = clock.now();
-        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.make_first_room(at, layer);
         self.all().store(at, layer, now, Wait::NONE);
         self.calendar.call(at, now);
     }
@@ -366,29 +370,22 @@ impl Entries {
         self.few = few;
     }
 
-    /// Makes room in all buckets if this is the first further action or the first warp, so that later ones need not
-    /// allocate in any bucket.
-    fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
-        let further = &self.further[at / BUCKET];
-        let (actions, warps) =
-            (actions && further.more.capacity() == 0, warps && further.warps.capacity() == 0);
-        if actions || warps {
+    /// Makes room in all buckets if this is the first further action, the first warp or the first offset, so that later
+    /// ones need not allocate in any bucket.
+    fn make_first_room(&mut self, at: usize, layer: &LayerState) {
+        let mut needs = [layer.len() > 1, layer.warps(), layer.offset.is_some()];
+        for (needs, has) in needs.iter_mut().zip(self.further[at / BUCKET].has_room()) {
+            *needs &= !has;
+        }
+        if needs != [false; 3] {
             let mut left = self.entries.len();
             for further in &mut self.further {
                 let entries = left.min(BUCKET);
                 let room = if self.few { entries.div_ceil(4) } else { entries };
-                further.make_first_room(room, actions, warps);
+                further.make_first_room(room, needs);
                 left = left.saturating_sub(BUCKET);
             }
         }
-    }
-}
-
-impl PartialEq for Entries {
-    /// Whether all entries play the same, wherever their actions are stored.
-    fn eq(&self, other: &Self) -> bool {
-        self.entries.len() == other.entries.len()
-            && (0..self.entries.len()).all(|at| self.stored(at) == other.stored(at))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::ids::Source;
+use super::inertia::Inertia;
 use super::interval::Loop;
 use super::library::Library;
 use super::linear_fade::LinearFade;
@@ -16,6 +17,8 @@ pub(crate) struct LayerState {
     pub weight: LinearFade,
     /// Factor on the speed of the actions.
     pub speed: f32,
+    /// The offset of the layer's pose, if one decays.
+    pub offset: Option<Inertia>,
     count: u8,
     /// The actions, oldest first; the first `count` play.
     actions: [Action; ACTIONS_PER_LAYER],
@@ -38,6 +41,7 @@ impl LayerState {
         Self {
             weight,
             speed,
+            offset: None,
             count: 0,
             actions: [Action::NOTHING; ACTIONS_PER_LAYER],
             warps: [LinearFade::still(0.0); ACTIONS_PER_LAYER],
@@ -107,6 +111,10 @@ impl LayerState {
         self.count -= 1;
         self.actions[end - 1] = Action::NOTHING;
         self.warps[end - 1] = LinearFade::still(0.0);
+        if self.count == 0 {
+            // There is no pose that it could be an offset of.
+            self.offset = None;
+        }
     }
 
     /// Fades an action to a weight: see [`Action::fade`].
@@ -153,6 +161,9 @@ impl LayerState {
         let goes_on = entrance == Entrance::Continue && own.is_some_and(Action::is_target);
         // While the target plays, actions that fade out keep their fades, even if the call is repeated.
         self.end_all(seconds, |a| a.source() != source && !(goes_on && a.ending()));
+        if seconds <= 0.0 && !goes_on {
+            self.offset = None;
+        }
         self.enter(library, source, seconds, options, entrance).1
     }
 
@@ -208,6 +219,7 @@ impl LayerState {
     /// action ends.
     pub fn steady(&self) -> f64 {
         let mut steady = self.weight.wait();
+        steady = self.offset.map_or(steady, |offset| steady.min(offset.left().max(0.0)));
         for (action, warp) in self.actions().iter().zip(&self.warps) {
             if warp.running() && !action.paused() {
                 return 0.0;
@@ -217,9 +229,30 @@ impl LayerState {
         steady
     }
 
+    /// Advances the offset by `seconds`, and drops it if it has decayed. Returns the one that was dropped.
+    pub fn advance_offset(&mut self, seconds: f64) -> Option<Inertia> {
+        let offset = self.offset?.after(seconds);
+        let decays = offset.left() > 0.0;
+        self.offset = Some(offset).filter(|_| decays);
+        Some(offset).filter(|_| !decays)
+    }
+
+    /// What the layer shows `seconds` later or, if they are negative, has shown before, with its full weight: actions move
+    /// at their `rates`, and none goes back past its start.
+    pub fn moved(&self, seconds: f64, rate: impl Fn(&Action) -> f64) -> Self {
+        let mut moved = *self;
+        moved.weight = LinearFade::still(1.0);
+        moved.offset = self.offset.map(|offset| offset.after(seconds));
+        for action in &mut moved.actions[..usize::from(self.count)] {
+            action.shift(seconds, rate(action));
+        }
+        moved
+    }
+
     /// Moves all actions and the layer's weight to where they are in `seconds`, within the entry's wait.
     pub fn glide(&mut self, seconds: f64) {
         self.weight.advance(seconds);
+        self.offset = self.offset.map(|offset| offset.after(seconds));
         for action in &mut self.actions[..usize::from(self.count)] {
             action.glide(seconds);
         }

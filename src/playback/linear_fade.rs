@@ -85,6 +85,12 @@ impl LinearFade {
         if self.running() { self.at(self.left - seconds) as f32 } else { self.to }
     }
 
+    /// The value `seconds` ago; before the fade began its first one.
+    pub fn before(&self, seconds: f64) -> f32 {
+        let left = (self.left + seconds).min(self.total);
+        if self.running() { self.at(left) as f32 } else { self.to }
+    }
+
     fn at(&self, left: f64) -> f64 {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
         if left > 0.0 { to + (from - to) * (left / self.total) } else { to }

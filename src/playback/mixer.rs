@@ -201,6 +201,7 @@ impl Mixer {
         };
         passed.events.clear();
         self.pool.advance(dt).run(&mut passed);
+        self.pool.end_offsets(&passed.ended);
         self.pool.follow(dt);
         self.events = passed.events;
         self.pool.roots_mut().moves = passed.moves;

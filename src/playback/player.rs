@@ -49,7 +49,9 @@ use super::pool::Pool;
 /// - Times of clips are in seconds, times of blend spaces in phases: 1 is one pass.
 /// - `cross_fade` is `NotPlaying` once its first motion has stopped.
 /// - A layer holds [`ACTIONS_PER_LAYER`] actions. `play`, `fade_to`, `restart` and `cross_fade` evict the one with the
-///   lowest weight for another.
+///   lowest weight for another. Its part in the pose becomes an offset that decays over `s`, as of an
+///   [inertial fade](super::FadeKind::Inertial), so that the pose does not jump; but on an additive layer, or if there is no
+///   room for offsets. A layer that no longer plays anything, and one that plays something else at once, has no offset.
 ///
 /// ```
 /// use phalanx::playback::{LoopMode, Mixer, PlayOptions};
@@ -238,7 +240,7 @@ impl Player<'_> {
         let before = self.pool.layer(self.index, layer);
         let mut state = before;
         if state.play(self.pool.library(), source, seconds, options, entrance) {
-            self.pool.count_evicted();
+            self.pool.evict((self.index, layer), &before, &mut state, seconds);
         }
         self.pool.store(self.index, layer, &before, &state);
     }

@@ -36,6 +36,7 @@ mod alone;
 mod bounds;
 mod clips;
 mod feet;
+mod inertial;
 mod modify;
 mod overrides;
 mod poses;
@@ -45,6 +46,7 @@ mod visit;
 pub(crate) use alone::Steady;
 use bounds::Bounds;
 pub(crate) use feet::check_count;
+use inertial::LayerCapture;
 use overrides::Batch;
 
 /// A rig of a crowd, or of a mixer, with its clips, layers and instances.
@@ -64,6 +66,9 @@ pub(crate) struct Pool {
     speeds: Speeds,
     roots: Roots,
     hook_clock: HookClock,
+    capture: LayerCapture,
+    /// Number of offsets for which there was no room.
+    refused: u64,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -88,6 +93,8 @@ impl Pool {
             speeds: Speeds::default(),
             roots: Roots::default(),
             hook_clock: HookClock::default(),
+            capture: LayerCapture::default(),
+            refused: 0,
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -259,10 +266,6 @@ impl Pool {
         }
     }
 
-    pub fn count_evicted(&mut self) {
-        self.state.count_evicted();
-    }
-
     /// Begins a step of `dt` seconds. The result advances the instances, in ranges or all at once; then
     /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
@@ -307,18 +310,7 @@ impl Pool {
         if before == layer {
             return;
         }
-        if self.library.has_undone() {
-            let sources = layer.actions().iter().map(Action::source);
-            if sources.fold(false, |any, source| self.library.adopt(source) | any) {
-                self.fit_clips();
-            }
-        }
-        for clip in layer.actions().iter().flat_map(Action::clips) {
-            self.tables.require(clip);
-            if self.speeds.needed {
-                self.measure(clip);
-            }
-        }
+        self.prepare(layer);
         self.state.set_layer(self.entry(index, number), layer);
         self.touch(index, What::POSE);
     }
@@ -394,6 +386,7 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
+        self.prepare_offsets();
         let hooked = self.library.modifiers().iter().any(|(_, modifier)| modifier.is_hook());
         self.hook_clock.restart(if hooked { self.state.len() } else { 0 });
         self.roots.moves.clear();

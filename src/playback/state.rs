@@ -17,10 +17,12 @@ use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
 use super::overrides::Overrides;
 use super::root_motion::{RootLane, widen};
+use crate::evaluate::Offsets;
 use crate::math::Affine3x4;
 use crate::skeleton::Skeleton;
 use glam::DAffine3;
 
+mod offsets;
 mod stored;
 
 pub(super) use stored::read;
@@ -44,6 +46,8 @@ pub(crate) struct State {
     inputs: Inputs,
     /// Number of actions evicted because their layer was full.
     evicted: u64,
+    /// The offsets of layers that decay. Entries hold them by number.
+    offsets: Offsets,
     /// World transforms in f64; `None` unless root motion moves the instances.
     world_wide: Option<Vec<DAffine3>>,
 }
@@ -174,7 +178,7 @@ impl State {
     fn clear(&mut self, index: usize, layers: usize) {
         let nothing = LayerState::new(LinearFade::still(1.0), 1.0);
         for at in index * layers..(index + 1) * layers {
-            self.entries.store(at, &nothing, self.clock);
+            self.set_layer(at, &nothing);
         }
     }
 
@@ -212,6 +216,7 @@ impl State {
 
     /// Stores an entry that a call has changed.
     pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
+        self.replace_offset(at, layer);
         self.entries.store(at, layer, self.clock);
     }
 
@@ -299,7 +304,10 @@ impl State {
         let anchored = !stands_still(speed);
         let mut entries = index * layers..(index + 1) * layers;
         let pose = speed == other.speed[index]
-            && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
+            && entries.all(|at| {
+                self.entries.plays_alike(&other.entries, at, anchored)
+                    && self.same_offset(other, at)
+            })
             && self.overrides.of(index) == other.overrides.of(index)
             && self.inputs.same(&other.inputs, index);
         let world = self.world[index] == other.world[index];

@@ -17,11 +17,37 @@ pub enum Sync<'a> {
     Markers(&'a [&'a str]),
 }
 
+/// The way in which a crossfade hides the change from one action to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FadeKind {
+    /// Both play, and their weights change linearly.
+    #[default]
+    Blend,
+    /// The second action plays alone from the first frame. The offset of the pose that was shown against it, and the
+    /// velocity of that offset, decay over the fade: movement goes on where it was, and one clip is evaluated.
+    ///
+    /// Offsets are of the layer's pose, before it is laid over the layers below, and before modifiers. They are found
+    /// by the call, from the poses then and 1/60 s before, in which an offset that still decays takes part: a fade can be
+    /// interrupted at any time. Rotations turn about one axis each, translations and scales go along one direction, scalars
+    /// each by its own; of their velocities, what leads towards the second action counts, and shortens the fade of a
+    /// joint to 5 × offset / velocity if that is sooner. The movement of root motion is not offset: it is that of the second
+    /// action at once.
+    ///
+    /// [`Blend`](Self::Blend) is used instead if offsets of [`MAX_INERTIAL_BYTES`](super::MAX_INERTIAL_BYTES) already decay
+    /// ([`inertial_refused`](crate::crowd::Crowd::inertial_refused) counts that), on an additive layer, if nothing on
+    /// the layer has a weight, or if the weights of a layer that is [filled from below](super::Fill::Below) would change.
+    ///
+    /// D. Bollo, "Inertialization: High-Performance Animation Transitions in Gears of War", GDC 2018.
+    Inertial,
+}
+
 /// Options of a crossfade from one action to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrossFade<'a> {
     /// Duration of the fade in seconds, ≥ 0. Default 0.
     pub seconds: f32,
+    /// How the change is hidden. Default [`FadeKind::Blend`].
+    pub kind: FadeKind,
     /// True to change both speeds over the fade, from the speed of the first clip to that of the second, so that a pass
     /// of either takes the same time: strides in phase stay in phase. Default `false`.
     pub warp: bool,

@@ -31,5 +31,5 @@ pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::LocalToModelJob;
 pub use palette::PaletteJob;
 pub use sample::SampleJob;
-pub(crate) use scalars::ScalarBlend;
+pub(crate) use scalars::{ScalarBlend, ScalarScratch};
 pub use skin::SkinningJob;

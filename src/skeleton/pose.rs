@@ -35,15 +35,6 @@ impl Pose {
         }
     }
 
-    /// A pose with the same scalars and no joints.
-    pub(crate) fn scalars_only(&self) -> Self {
-        Self {
-            scalars: self.scalars.clone(),
-            quaternions: self.quaternions.clone(),
-            ..Self::default()
-        }
-    }
-
     /// The number of blocks of joints.
     pub(crate) fn blocks(&self) -> usize {
         self.rotation.len()

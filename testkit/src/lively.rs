@@ -6,8 +6,8 @@ use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Tier, TierDetail, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, PlayOptions, Playable, PlaybackError,
-    Player, Sync,
+    AtEnd, BlendSpaceId, ClipId, CrossFade, FadeKind, Fill, LoopMode, PlayOptions, Playable,
+    PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
@@ -179,6 +179,7 @@ impl Lively {
             8 | 9 => {
                 let fade = CrossFade {
                     seconds: 0.8,
+                    kind: dice.among(&[FadeKind::Blend, FadeKind::Inertial]),
                     warp: dice.below(2) == 0,
                     sync: dice.among(&[Sync::No, Sync::Phase]),
                 };

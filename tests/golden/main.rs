@@ -2,6 +2,7 @@
 //! the textbook pipeline's own rules. Trials whose model is missing are ignored, unless models are required.
 
 mod imported;
+mod inertial;
 mod library;
 mod oracle;
 mod root_motion;
@@ -19,6 +20,7 @@ fn main() {
     let mut all = oracle::trials(&oracle);
     all.extend(library::trials(&library));
     all.extend(imported::trials());
+    all.extend(inertial::trials());
     all.extend(root_motion::trials());
     all.extend(scene::trials());
     all.extend(spheres::trials());

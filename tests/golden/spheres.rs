@@ -4,7 +4,9 @@
 use glam::{DVec3, Quat, Vec3};
 use libtest_mimic::{Failed, Trial};
 use phalanx::build::{AdditiveReference, build_additive};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions};
+use phalanx::crowd::{
+    BoneBuffer, CrossFade, Crowd, FadeKind, InstanceId, LayerOptions, PlayOptions,
+};
 use phalanx::import::{ImportOptions, import_path};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -158,7 +160,15 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
         let seconds = random.unit();
         let clip = full[random.below(full.len())];
         match random.below(9) {
-            0..=2 => crowd.player(id)?.fade_to(0, clip, seconds, &options)?,
+            0 => {
+                let playing = crowd.playing(id)?.actions(0)?.next();
+                let kind = FadeKind::Inertial;
+                let fade = CrossFade { seconds, kind, ..CrossFade::default() };
+                if let Some((from, _)) = playing {
+                    crowd.player(id)?.cross_fade(0, from, clip, fade, &options)?;
+                }
+            }
+            1 | 2 => crowd.player(id)?.fade_to(0, clip, seconds, &options)?,
             3 => crowd.player(id)?.fade_to(1, clip, seconds, &options)?,
             4 => {
                 let clip = additive[random.below(additive.len())];

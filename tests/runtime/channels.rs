@@ -2,13 +2,16 @@
 //! within a layer, between layers, and added.
 
 use phalanx::build::{BuildError, build_additive_raw, build_rig};
-use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions};
+use phalanx::crowd::{
+    CrossFade, Crowd, CrowdError, FadeKind, InstanceId, LayerOptions, PlayOptions,
+};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, UserChannel};
 use phalanx_testkit::oracle::blend::scaled_rotation;
 use phalanx_testkit::oracle::curve::{Curve, Interpolation as Kind};
+use phalanx_testkit::oracle::inertia::Decay;
 use phalanx_testkit::oracle::math::{dot, lerp, nlerp, normalize, product};
 use phalanx_workload::hash01;
 use std::sync::Arc;
@@ -357,4 +360,49 @@ fn what_does_not_fit_is_refused() {
         raw.clips[0].user_tracks.push(again);
     });
     assert!(fault.to_string().contains("tracks: 2, needed: 1"), "{fault}");
+}
+
+/// Numbers of user channels and morph weights have offsets of their own in inertial fades; quaternions keep length 1.
+#[test]
+fn inertial_fades_offset_every_number_by_its_own() {
+    let (rig, step) = (rig(), 1.0 / 60.0);
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let [a, b] = [0, 3].map(|c| crowd.clip_by_index(id, c).unwrap());
+    let options = PlayOptions { time: 0.3, ..PlayOptions::default() };
+    crowd.play(i, a, &options).unwrap();
+    crowd.advance(0.25).unwrap();
+    let seconds = 0.5;
+    let fade = CrossFade { seconds, kind: FadeKind::Inertial, ..CrossFade::default() };
+    crowd.player(i).unwrap().cross_fade(0, a, b, fade, &options).unwrap();
+    for frame in 0..14 {
+        let t = 0.04 * f64::from(frame);
+        for (c, channel) in channels().iter().enumerate() {
+            let of = Expected::of(c);
+            let handle = rig.skeleton().channel(&channel.name).unwrap();
+            let found = crowd.channel(i, handle).unwrap();
+            let found: Vec<f64> = found.as_slice().iter().map(|v| f64::from(*v)).collect();
+            if of.quaternion {
+                assert!((dot(four(&found), four(&found)) - 1.0).abs() < 1e-5, "{found:?}");
+                continue;
+            }
+            let at = |clip: usize, time: f64| of.sample(clip, time);
+            let (shown, then) = (at(0, 0.55), at(0, 0.55 - step));
+            let (next, after) = (at(3, 0.3), at(3, 0.3 + step));
+            for (n, found) in found.into_iter().enumerate() {
+                let d = shown[n] - next[n];
+                let v = (shown[n] - then[n] - (after[n] - next[n])) / step;
+                let decay = Decay { x0: d.abs(), v0: v * d.signum(), seconds: f64::from(seconds) };
+                let expected = at(3, 0.3 + t)[n] + d.signum() * decay.after(t);
+                assert!(
+                    (found - expected).abs() < 1e-4,
+                    "{} {t}: {found} {expected}",
+                    channel.name
+                );
+            }
+        }
+        crowd.advance(0.04).unwrap();
+    }
+    assert_eq!(crowd.inertial_bytes(), 0);
 }

@@ -2,7 +2,7 @@
 
 use phalanx::clip::Marker;
 use phalanx::crowd::{ClipId, Crowd, InstanceId, PlayOptions};
-use phalanx::playback::CrossFade;
+use phalanx::playback::{CrossFade, FadeKind};
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_testkit::chain::forty;
 use phalanx_workload::hash01;
@@ -59,7 +59,8 @@ fn frames_with_new_crossfades_allocate_nothing() {
                     continue;
                 }
                 let from = crowd.playing(i).unwrap().clips().next().unwrap();
-                let fade = CrossFade { warp: true, ..0.3.into() };
+                let kind = if k % 20 == 0 { FadeKind::Inertial } else { FadeKind::Blend };
+                let fade = CrossFade { warp: true, kind, ..0.3.into() };
                 let mut player = crowd.player(i).unwrap();
                 player.cross_fade(0, from, to, fade, &options).unwrap();
             }
@@ -72,6 +73,38 @@ fn frames_with_new_crossfades_allocate_nothing() {
         (allocations() - before, events)
     });
     assert!(events > COUNT, "{events}");
+    assert_eq!(counted, 0);
+}
+
+/// All are in an inertial fade at any time, each of at most 2 kB; some are interrupted, and frames evaluate them.
+#[test]
+fn a_crowd_of_inertial_fades_allocates_nothing() {
+    let _alone = alloc::alone();
+    const SOME: usize = 1000;
+    let counted = pool(2).install(|| {
+        let (mut crowd, instances, clips) = crowd();
+        crowd.despawn_many(&instances[SOME..]).unwrap();
+        let mut bones = phalanx::crowd::BoneBuffer::new();
+        let mut frame = |crowd: &mut Crowd, n: usize| {
+            for (k, &i) in instances[..SOME].iter().enumerate().filter(|(k, _)| k % 12 == n % 12) {
+                let from = crowd.playing(i).unwrap().clips().next().unwrap();
+                let to = if from == clips[0] { clips[1] } else { clips[0] };
+                let seconds = if k % 3 == 0 { 0.5 } else { 0.25 };
+                let fade = CrossFade { seconds, kind: FadeKind::Inertial, ..CrossFade::default() };
+                let mut player = crowd.player(i).unwrap();
+                player.cross_fade(0, from, to, fade, &PlayOptions::default()).unwrap();
+            }
+            crowd.advance(1.0 / 60.0).unwrap();
+            crowd.evaluate(&mut bones);
+        };
+        (0..60).for_each(|n| frame(&mut crowd, n));
+        let bytes = crowd.inertial_bytes();
+        assert!((SOME..=SOME * 2048).contains(&bytes), "{bytes}");
+        assert_eq!(crowd.inertial_refused(), 0);
+        let before = allocations();
+        (60..120).for_each(|n| frame(&mut crowd, n));
+        allocations() - before
+    });
     assert_eq!(counted, 0);
 }
 

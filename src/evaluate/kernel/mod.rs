@@ -5,6 +5,7 @@
 
 pub(crate) mod blend;
 mod compose;
+pub(crate) mod decay;
 pub(crate) mod quat;
 pub(crate) mod track;
 

@@ -15,6 +15,7 @@ pub(crate) use feet::{Feet, Footing, Leg, MAX_FEET};
 pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
 
+use super::offsets::Offsets;
 use super::scratch::{ActionInput, JointOverride, LayerInput, Replaces, Sources};
 use super::tables::{ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
 use crate::math::{Affine3x4, Row};
@@ -77,6 +78,8 @@ pub(crate) struct Stage<'a> {
     pub lanes: usize,
     /// True to stop before the modifiers.
     pub stops: bool,
+    /// The pool of the offsets of layers, which are applied before all that; `None` if no layer has one.
+    pub offsets: Option<&'a Offsets>,
 }
 
 impl Stage<'_> {

@@ -14,7 +14,7 @@ pub(crate) use clip_program::ClipProgram;
 pub(crate) use fold::Fold;
 pub(crate) use rig_program::{Programs, RigProgram};
 pub(crate) use topology::{Topology, group_floats, scratch_row};
-pub(crate) use units::UnitSet;
+pub(crate) use units::{UnitSet, Units};
 
 use crate::clip::Channel;
 

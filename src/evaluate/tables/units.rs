@@ -36,6 +36,13 @@ impl Units {
         (lane / self.width) as u32 >> self.shift
     }
 
+    /// All units of all channels.
+    pub fn all(&self) -> UnitSet {
+        let count = self.groups.div_ceil(1 << self.shift);
+        let bits = if count < 64 { (1 << count) - 1 } else { u64::MAX };
+        UnitSet([bits; CHANNELS.len()])
+    }
+
     pub fn groups_of(&self, unit: u32) -> std::ops::Range<usize> {
         let first = (unit as usize) << self.shift;
         first..(first + (1 << self.shift)).min(self.groups)

@@ -1,5 +1,6 @@
 //! `Passed`: what a step over a range of instances returns.
 
+use crate::evaluate::OffsetId;
 use crate::playback::events::Events;
 use crate::playback::root_motion::Moves;
 
@@ -10,6 +11,8 @@ pub(crate) struct Passed {
     pub moves: Moves,
     /// The instances whose entries the step has changed, if [`Stage::records`](super::Stage::records) is set.
     pub changed: Vec<u32>,
+    /// The offsets that have ended.
+    pub ended: Vec<OffsetId>,
 }
 
 impl Passed {
@@ -17,6 +20,7 @@ impl Passed {
         self.events.clear();
         self.moves.clear();
         self.changed.clear();
+        self.ended.clear();
     }
 
     /// Appends the results of instances with higher indices.
@@ -24,5 +28,6 @@ impl Passed {
         self.events.append(&later.events);
         self.moves.append(&later.moves);
         self.changed.extend_from_slice(&later.changed);
+        self.ended.extend_from_slice(&later.ended);
     }
 }

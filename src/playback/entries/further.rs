@@ -1,10 +1,11 @@
-//! `Further`: the further actions and the warps of a bucket of 64 entries.
+//! `Further`: the further actions, the warps and the offsets of a bucket of 64 entries.
 
 use crate::playback::action::{Action, LAST};
 use crate::playback::ids::Source;
+use crate::playback::inertia::Inertia;
 use crate::playback::linear_fade::LinearFade;
 
-/// The parts of a bucket that few of its entries have: further actions and warps.
+/// The parts of a bucket that few of its entries have: further actions, warps and offsets.
 #[derive(Clone, Debug)]
 pub(super) struct Further {
     /// Further actions, linked by [`Action::next()`] from oldest to youngest; free elements are linked too.
@@ -12,6 +13,10 @@ pub(super) struct Further {
     /// Index of the first free element of `more`, or [`LAST`].
     free: u8,
     pub warps: Vec<Warp>,
+    /// The entries that have an offset, as bits.
+    has_offset: u64,
+    /// The offsets of those entries, in their order.
+    offsets: Vec<Inertia>,
 }
 
 /// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
@@ -24,15 +29,63 @@ pub(super) struct Warp {
 }
 
 impl Further {
-    pub const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
+    pub const EMPTY: Self = Self {
+        more: Vec::new(),
+        free: LAST,
+        warps: Vec::new(),
+        has_offset: 0,
+        offsets: Vec::new(),
+    };
 
-    /// Makes the first room for `entries` actions or warps, if there is none.
-    pub fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
+    /// Makes the first room for `entries` actions, warps or offsets, if there is none.
+    pub fn make_first_room(&mut self, entries: usize, [actions, warps, offsets]: [bool; 3]) {
         if actions && self.more.capacity() == 0 {
             self.more.reserve_exact(entries);
         }
         if warps && self.warps.capacity() == 0 {
             self.warps.reserve_exact(entries);
+        }
+        if offsets && self.offsets.capacity() == 0 {
+            self.offsets.reserve_exact(entries);
+        }
+    }
+
+    /// Whether there is room for a further action, a warp and an offset.
+    pub fn has_room(&self) -> [bool; 3] {
+        [self.more.capacity() > 0, self.warps.capacity() > 0, self.offsets.capacity() > 0]
+    }
+
+    /// The number of offsets of entries before this one, and whether it has one itself.
+    #[inline]
+    fn rank(&self, entry: usize) -> (usize, bool) {
+        let before = self.has_offset & ((1 << entry) - 1);
+        (before.count_ones() as usize, self.has_offset >> entry & 1 == 1)
+    }
+
+    /// The offset of an entry, given by its index in the bucket.
+    #[inline]
+    pub fn offset(&self, entry: usize) -> Option<&Inertia> {
+        let (at, has) = self.rank(entry);
+        has.then(|| self.offsets.get(at)).flatten()
+    }
+
+    /// Sets or removes the offset of an entry.
+    #[inline]
+    pub fn set_offset(&mut self, entry: usize, offset: Option<Inertia>) {
+        match (self.rank(entry), offset) {
+            ((_, false), None) => {}
+            ((at, true), Some(offset)) => self.offsets[at] = offset,
+            ((at, true), None) => {
+                self.offsets.remove(at);
+                self.has_offset &= !(1 << entry);
+            }
+            ((at, false), Some(offset)) => {
+                if self.offsets.len() == self.offsets.capacity() {
+                    self.offsets.reserve_exact(self.offsets.len().max(1));
+                }
+                self.offsets.insert(at, offset);
+                self.has_offset |= 1 << entry;
+            }
         }
     }
 

@@ -25,12 +25,17 @@ impl Pool {
         prefetch(self.state.entries().range(self.entries_of(index)));
     }
 
-    /// The only action of an instance, if it plays one clip at full weight on a layer without a mask, with the index of
-    /// its entry; `Ok(None)` if nothing plays; `Err` otherwise. Layers and actions of weight 0 do not count, unless
+    /// The only action of an instance, if it plays one clip at full weight on a layer without a mask or an offset, with the
+    /// index of its entry; `Ok(None)` if nothing plays; `Err` otherwise. Layers and actions of weight 0 do not count, unless
     /// they fade. Valid until a call changes the instance, a fade ends or an action stops.
     #[inline]
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         let entries = self.state.entries();
+        if !self.state.offsets().is_empty()
+            && self.entries_of(index).any(|at| entries.offset(at).is_some())
+        {
+            return Err(Several);
+        }
         let mut alone = None;
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             let Some(action) = entries.sole(at)? else {

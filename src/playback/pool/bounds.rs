@@ -13,6 +13,8 @@ use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::{JointMask, Skeleton};
 use std::sync::{Arc, OnceLock, Weak};
 
+mod offset;
+
 /// Bound of the rounding in sums over a chain of joints.
 const ROUNDING: f64 = 1.0 + 1e-4;
 
@@ -57,6 +59,8 @@ pub(crate) struct PoolBounds {
     morph: f32,
     /// Largest displacement of a vertex by the morph weights of one additive action.
     added_morph: f64,
+    /// The largest product of scales down a chain of joints, times that of a bind matrix.
+    morph_scale: f64,
     /// Indices of the anchor and the joints above it.
     chain: Vec<u16>,
     /// By joint, without additive clips: the largest distance from its parent, the largest component of its scale, and the
@@ -163,7 +167,8 @@ impl PoolBounds {
         }
         let added = library.clips().iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
-        let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
+        let morph_scale = scale * f64::from(reach.bind);
+        let added_morph = added.fold(0.0, f64::max) * morph_scale;
         let rest = *rig.rest_bounds().get_or_init(|| measure(None));
         let measured = clips.iter().flatten().filter_map(|c| c.bounds.as_ref());
         let morph = measured.chain(&rest).map(|b| b.morph).fold(0.0, f32::max);
@@ -175,6 +180,7 @@ impl PoolBounds {
             anchor_escapes,
             morph,
             added_morph,
+            morph_scale,
             chain,
             offsets,
             scale,
@@ -217,12 +223,12 @@ impl PoolBounds {
     fn between<'d>(
         &self,
         play: &Play,
-        (overrides, pose): (&[JointOverride], Option<[f64; 2]>),
+        (overrides, more): (&[JointOverride], &More),
         modifiers: impl Iterator<Item = &'d Definition>,
     ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
-        let (mut offsets, mut stretch, mut moved) = (0.0, 1.0f64, 0.0);
-        let mut anchor_escapes = self.anchor_escapes || play.unknown;
+        let (mut offsets, mut stretch, mut moved) = (more.longer, more.wider, 0.0);
+        let mut anchor_escapes = self.anchor_escapes || play.unknown || more.escapes;
         for o in overrides {
             let joint = usize::from(o.joint);
             let [length, scale, down] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0, 1.0]);
@@ -236,20 +242,15 @@ impl PoolBounds {
             stretch *= (o.matrix.stretch_bound() / scale).max(1.0);
             anchor_escapes |= in_model || self.chain.contains(&o.joint);
         }
-        if let Some([longer, wider]) = pose {
-            offsets += longer;
-            stretch *= wider;
-            anchor_escapes = true;
-        }
         // Rotations keep lengths; a chain that stretches is longer.
         for modifier in modifiers {
             stretch *= f64::from(modifier.stretch);
             moved += f64::from(modifier.moves);
             anchor_escapes |= modifier.joints.iter().any(|joint| self.chain.contains(joint));
         }
-        let more = self.scale * offsets + moved;
-        let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
-        let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
+        let further = self.scale * offsets + moved;
+        let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph + more.morph;
+        let around = |distance: f64| (distance + further + morph) * stretch * ROUNDING;
         let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);
         let sphere = match anchor {
             Some(anchor) => Sphere {
@@ -260,6 +261,18 @@ impl PoolBounds {
         };
         Some(sphere).filter(|s| s.radius.is_finite())
     }
+}
+
+/// What the pose of a host and offsets of layers add to the reach of clips.
+#[derive(Clone, Copy, Debug)]
+struct More {
+    /// Bounds of how much chains of joints are longer, and of a factor on their scales.
+    longer: f64,
+    wider: f64,
+    /// The largest displacement of a vertex by morph weights.
+    morph: f64,
+    /// True if the anchor may lie outside the box of its clips' anchors by more than `longer`.
+    escapes: bool,
 }
 
 /// The largest displacement of a vertex by the morph weights of an additive clip, in mesh space.
@@ -341,10 +354,16 @@ impl Pool {
         let inputs = self.state.inputs();
         // A fade that has just begun has a weight later.
         let pose = (inputs.active(index) >> POSE == 1).then(|| inputs.pose(index));
-        let pose = pose.map(|pose| bounds.of_pose(pose, self.library.rig().skeleton()));
+        let [longer, wider] =
+            pose.map_or([0.0, 1.0], |pose| bounds.of_pose(pose, self.library.rig().skeleton()));
+        let mut more = More { longer, wider, morph: 0.0, escapes: pose.is_some() };
+        if !self.state.offsets().is_empty() {
+            let offsets = self.entries_of(index).filter_map(|at| self.state.entries().offset(at));
+            offsets.for_each(|offset| self.add_offset(bounds, offset.id, &mut more));
+        }
         bounds.between(
             &play,
-            (overrides, pose),
+            (overrides, &more),
             self.active(index).map(|(definition, _)| definition),
         )
     }

@@ -4,7 +4,9 @@ use super::Pool;
 use crate::clip::Clip;
 use crate::evaluate::TierDetail;
 use crate::playback::PlaybackError;
+use crate::playback::action::Action;
 use crate::playback::ids::{BlendSpaceId, ClipId};
+use crate::playback::layer_state::LayerState;
 use crate::simd::SimdLevel;
 use std::sync::Arc;
 
@@ -18,6 +20,22 @@ impl Pool {
         let indices = 0..clips.len();
         self.tables.set_clips(indices.map(|index| clips.get(index as u16).cloned()));
         self.fit_contacts();
+    }
+
+    /// Makes the programs of the clips that a layer plays for the first time.
+    pub(super) fn prepare(&mut self, layer: &LayerState) {
+        if self.library.has_undone() {
+            let sources = layer.actions().iter().map(Action::source);
+            if sources.fold(false, |any, source| self.library.adopt(source) | any) {
+                self.fit_clips();
+            }
+        }
+        for clip in layer.actions().iter().flat_map(Action::clips) {
+            self.tables.require(clip);
+            if self.speeds.needed {
+                self.measure(clip);
+            }
+        }
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {

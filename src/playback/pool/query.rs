@@ -4,7 +4,7 @@ use super::Pool;
 use crate::evaluate::{Evaluated, Instances, Own, PoseStage, Scratch, WATCHED_CHUNK, WatchedRow};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
-use crate::runtime::ScalarBlend;
+use crate::runtime::{ScalarBlend, ScalarScratch};
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef, Pose};
 use crate::words::shorten;
 
@@ -60,12 +60,20 @@ impl Pool {
         let mut scratch = Scratch::default();
         scratch.reserve(&self.needs());
         self.gather(index, &mut scratch);
+        let mut scalars = ScalarScratch::default();
+        self.scalars_of(&scratch, &mut scalars);
+        scalars.pose
+    }
+
+    /// Blends the scalars of what a scratch has gathered.
+    pub(super) fn scalars_of(&self, scratch: &Scratch, out: &mut ScalarScratch) {
         let blend = ScalarBlend {
             sources: self.tables.sources(),
             layers: &scratch.layers,
             actions: &scratch.actions,
+            offsets: self.state.offsets(),
         };
-        blend.run(self.tables.level())
+        blend.run(self.tables.level(), out);
     }
 
     /// The present value of a user channel of an instance.

@@ -68,9 +68,10 @@ impl Pool {
     #[inline(always)]
     pub fn stage_by<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
         let overrides = self.state.overrides().of(index);
+        let offsets = Some(self.state.offsets());
         match self.state.inputs().active(index) {
-            0 => Stage { overrides, ..Stage::default() },
-            _ => Stage { overrides, ..self.modifiers_of(index, by) },
+            0 => Stage { overrides, offsets, ..Stage::default() },
+            _ => Stage { overrides, offsets, ..self.modifiers_of(index, by) },
         }
     }
 
@@ -103,6 +104,7 @@ impl Pool {
         let first = self.entry(index, 0);
         let entries = self.state.entries().range(self.entries_of(index));
         let holds = self.state.stands_still(index);
+        let offsets = !self.state.offsets().is_empty();
         for (layer, (options, entry)) in self.library.layers().iter().zip(entries).enumerate() {
             let Some(action) = entry.first() else {
                 continue;
@@ -112,7 +114,8 @@ impl Pool {
             if own == 0.0 {
                 continue;
             }
-            if !entry.plays_one() {
+            if !entry.plays_one() || offsets && self.state.entries().offset(first + layer).is_some()
+            {
                 self.visit_many(first + layer, (layer, own), (entry, since), visitor);
                 continue;
             }
@@ -128,7 +131,7 @@ impl Pool {
     }
 
     /// Visits a layer in a given state.
-    fn visit_layer(
+    pub(super) fn visit_layer(
         &self,
         number: usize,
         options: &LayerOptions,
@@ -141,7 +144,8 @@ impl Pool {
         if own == 0.0 || !any {
             return;
         }
-        if let Some(active) = active(number, options, own, weights.clone().sum()) {
+        if let Some(mut active) = active(number, options, own, weights.clone().sum()) {
+            active.offset = layer.offset.map(|offset| offset.input(0.0));
             visitor.layer(active);
             for (weight, action) in weights.zip(layer.actions()) {
                 if weight != 0.0 {
@@ -151,7 +155,7 @@ impl Pool {
         }
     }
 
-    /// Visits a layer with several actions.
+    /// Visits a layer with several actions or an offset.
     fn visit_many(
         &self,
         at: usize,
@@ -172,7 +176,8 @@ impl Pool {
             return;
         }
         let options = &self.library.layers()[layer];
-        if let Some(active) = active(layer, options, own, total) {
+        if let Some(mut active) = active(layer, options, own, total) {
+            active.offset = self.state.entries().offset(at).map(|offset| offset.input(since));
             visitor.layer(active);
             for (weight, action) in weights.into_iter().zip(actions()) {
                 if weight != 0.0 {

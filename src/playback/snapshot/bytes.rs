@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An error at the last value read.
-    fn fault(&self, fault: impl Into<String>) -> PlaybackError {
+    pub fn fault(&self, fault: impl Into<String>) -> PlaybackError {
         PlaybackError::SnapshotBytes { offset: self.last as u64, fault: fault.into() }
     }
 

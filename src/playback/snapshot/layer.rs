@@ -15,7 +15,9 @@ use super::super::options::MAX_TIME;
 use super::super::state::stands_still;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
+use super::offset;
 use crate::clip::ClipKind;
+use crate::evaluate::Offsets;
 
 /// The parts of a snapshot that a layer refers to.
 #[derive(Clone, Copy)]
@@ -74,10 +76,15 @@ pub(in crate::playback) fn read_fade(
     Ok(LinearFade::of_parts((from, to, total, left)))
 }
 
-pub(in crate::playback) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock) {
+pub(in crate::playback) fn write(
+    w: &mut Writer,
+    (layer, anchor, wait): &Stored,
+    clock: Clock,
+    offsets: &Offsets,
+) {
     w.u64(anchor.ticks_to(clock.now()));
     // Only whether there is a wait is stored; its length follows from the rest.
-    w.flags([layer.weight.running(), *wait != Wait::NONE]);
+    w.flags([layer.weight.running(), *wait != Wait::NONE, layer.offset.is_some()]);
     write_fade(w, &layer.weight);
     w.f32(layer.speed);
     w.u8(layer.len() as u8);
@@ -98,15 +105,19 @@ pub(in crate::playback) fn write(w: &mut Writer, (layer, anchor, wait): &Stored,
             write_fade(w, warp);
         }
     }
+    if let Some(by) = &layer.offset {
+        offset::write(w, by, offsets);
+    }
 }
 
 pub(in crate::playback) fn read(
     r: &mut Reader<'_>,
     context: &Context<'_>,
+    offsets: &mut Offsets,
 ) -> Result<Stored, PlaybackError> {
     let most = LONGEST_WAIT as u64;
     let elapsed = r.up_to("ticks since a layer changed", most)?;
-    let [runs, stands] = r.flags("flags of a layer")?;
+    let [runs, stands, has_offset] = r.flags("flags of a layer")?;
     let weight = read_fade(r, runs, "weight of a layer", context.weights())?;
     let speed = r.f32("speed of a layer", -MAX_SPEED, MAX_SPEED)?;
     let mut layer = LayerState::new(weight, speed);
@@ -114,6 +125,11 @@ pub(in crate::playback) fn read(
     r.limit("actions of a layer", count.into(), ACTIONS_PER_LAYER as u64)?;
     for _ in 0..count {
         read_action(r, context, &mut layer)?;
+    }
+    if has_offset {
+        let fits = count > 0 && !context.layer.additive;
+        r.needs(fits, "a layer has an offset of nothing")?;
+        layer.offset = Some(offset::read(r, offsets)?);
     }
     // Both numbers are at most 2^61.
     let anchor = context.clock.now().later(-(elapsed as i64));

@@ -7,6 +7,7 @@ pub(crate) mod bytes;
 pub(super) mod identity;
 pub(super) mod layer;
 mod mixer;
+pub(super) mod offset;
 mod pool;
 
 use super::arena::Arena;
@@ -106,6 +107,10 @@ impl PoolSnapshot {
         if !self.state.poses_fit(pool.rig().skeleton()) {
             let text = format!("poses in the snapshot do not fit {}", library.rig_text());
             return differs("poses", text);
+        }
+        if !self.state.offsets_fit(pool.rig().skeleton()) {
+            let text = format!("offsets in the snapshot do not fit {}", library.rig_text());
+            return differs("offsets", text);
         }
         let parents = pool.rig().skeleton().parents();
         if !self.state.overrides().fit(parents) {

@@ -76,7 +76,7 @@ impl State {
             inputs.iter().for_each(|input| write_input(w, input));
             write_pose(w, pose.first().map(|input| (&input.weight, self.inputs.pose(index))));
             for at in index * layers..(index + 1) * layers {
-                layer::write(w, &self.entries.stored(at), self.clock);
+                layer::write(w, &self.entries.stored(at), self.clock, &self.offsets);
             }
         }
         w.count(self.free.len());
@@ -177,7 +177,7 @@ fn read_one(
             speed: state.speed[index],
             layer,
         };
-        let stored = layer::read(r, &context)?;
+        let stored = layer::read(r, &context, &mut state.offsets)?;
         state.entries.restore(index * layers + number, &stored);
     }
     Ok(scheduled)

@@ -11,6 +11,7 @@ pub mod evaluate;
 pub mod feet;
 pub mod file;
 pub mod ik;
+pub mod inertia;
 pub mod math;
 pub mod pose;
 pub mod scene;

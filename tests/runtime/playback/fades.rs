@@ -144,7 +144,7 @@ fn pair() -> (Mixer, ClipId, ClipId) {
 #[test]
 fn warped_speeds_keep_phases_together() {
     let (mut mixer, one, two) = pair();
-    let fade = CrossFade { seconds: 0.6, warp: true, sync: Sync::Phase };
+    let fade = CrossFade { seconds: 0.6, warp: true, sync: Sync::Phase, ..CrossFade::default() };
     let options = PlayOptions::default();
     let mut player = mixer.player();
     player.cross_fade(0, one, two, fade, &options).unwrap();
@@ -177,7 +177,12 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
     let options = PlayOptions::default();
     let faint = PlayOptions { weight: 0.2, ..options };
     mixer.player().add(0, c, &faint).unwrap();
-    let fade = CrossFade { seconds: 0.5, warp: false, sync: Sync::Markers(&["left", "right"]) };
+    let fade = CrossFade {
+        seconds: 0.5,
+        warp: false,
+        sync: Sync::Markers(&["left", "right"]),
+        ..CrossFade::default()
+    };
     let mut player = mixer.player();
     player.cross_fade(0, one, two, fade, &options).unwrap();
     // Half-way from left to right in both.
@@ -250,7 +255,12 @@ fn strides_that_repeat_or_come_in_another_order() {
         let mut options = PlayOptions { time: 0.25, ..PlayOptions::default() };
         mixer.player().play(0, one, &options).unwrap();
         options.time = 0.0;
-        let fade = CrossFade { seconds: 0.5, warp: false, sync: Sync::Markers(&[]) };
+        let fade = CrossFade {
+            seconds: 0.5,
+            warp: false,
+            sync: Sync::Markers(&[]),
+            ..CrossFade::default()
+        };
         let mut player = mixer.player();
         player.cross_fade(0, one, two, fade, &options).unwrap();
         player.playing().action(0, two).unwrap().time
@@ -276,7 +286,12 @@ fn a_crossfade_takes_a_space_that_plays_as_it_is() {
     let mut player = mixer.player();
     player.play(0, b, &options).unwrap();
     player.add(0, space, &at_c).unwrap();
-    let fade = CrossFade { seconds: 1.0, warp: true, sync: Sync::Markers(&["left"]) };
+    let fade = CrossFade {
+        seconds: 1.0,
+        warp: true,
+        sync: Sync::Markers(&["left"]),
+        ..CrossFade::default()
+    };
     player.cross_fade(0, b, space, fade, &options).unwrap();
     let action = player.playing().action(0, space).unwrap();
     // The marker of "c" lies at a quarter of its 2 s, and "b" takes 0.7 s for what that takes 2 s for.

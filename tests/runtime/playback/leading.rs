@@ -67,7 +67,7 @@ fn crossfades_in_step_sound_each_step_once() {
                         mixer.advance(0.75).unwrap();
                         steps.extend(heard(&mixer));
                     }
-                    let fade = CrossFade { seconds, warp: true, sync };
+                    let fade = CrossFade { seconds, warp: true, sync, ..CrossFade::default() };
                     mixer.player().cross_fade(0, walk, run, fade, &options).unwrap();
                     steps.extend(run_for(&mut mixer, 8.0, dt));
                     assert_each_once(&steps, &format!("{dt} {seconds} {start} {sync:?} {speed}"));

@@ -4,6 +4,8 @@ mod again;
 mod clock;
 mod events;
 mod fades;
+mod inertial;
+mod inertial_rules;
 mod layers;
 mod layouts;
 mod leading;

@@ -3,7 +3,7 @@
 
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    BlendSpaceId, ClipId, CrossFade, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,
+    BlendSpaceId, ClipId, CrossFade, FadeKind, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,
     PlayOptions, Playable, PlaybackError, Sync,
 };
 use phalanx_testkit::ruler::{busy, line, ruler, turn, with_clips};
@@ -73,7 +73,8 @@ fn frame(mixer: &mut Mixer, space: BlendSpaceId, random: &mut Random) -> Shown {
             11 => mixer.player().set_character_speed(2.0 * seconds),
             12 => mixer.player().set_parameter(layer, space, seconds),
             _ => {
-                let fade = CrossFade { seconds, warp: true, sync: Sync::Phase };
+                let kind = if seconds < 0.5 { FadeKind::Inertial } else { FadeKind::Blend };
+                let fade = CrossFade { seconds, kind, warp: true, sync: Sync::Phase };
                 let mut player = mixer.player();
                 player.cross_fade(layer, motion, other, fade, &options)
             }

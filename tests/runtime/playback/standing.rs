@@ -12,7 +12,7 @@ fn fading() -> Mixer {
     let options = PlayOptions::default();
     let mut player = mixer.player();
     player.play(0, a, &options).unwrap();
-    let fade = CrossFade { seconds: 1.0, warp: true, sync: Sync::Phase };
+    let fade = CrossFade { seconds: 1.0, warp: true, sync: Sync::Phase, ..CrossFade::default() };
     player.cross_fade(0, a, c, fade, &options).unwrap();
     player.play(1, b, &options).unwrap();
     player.set_layer_weight(1, 0.0).unwrap();

@@ -333,6 +333,7 @@ fn load_phase(key: PhaseKey, shared: Option<&SharedPhases>, run: &mut Scratch) {
             weight: 1.0,
             rest: 0.0,
             actions: 0..1,
+            offset: None,
         });
         run.actions.push(ActionInput {
             clip: key.clip,

@@ -4,7 +4,7 @@ use crate::crowd::{
     Tier, Tiers,
 };
 use crate::math::Affine3x4;
-use crate::playback::{ClipId, CrossFade, LoopMode, Sync};
+use crate::playback::{ClipId, CrossFade, FadeKind, LoopMode, Sync};
 use crate::rig::Rig;
 use crate::scene::{OnRemove, SceneGraph};
 use phalanx_testkit::lively::Dice;
@@ -97,8 +97,9 @@ impl Course {
         let yes = dice.below(2) == 0;
         let kind = dice.below(20);
         if let Ok(mut player) = crowd.player(i) {
-            let fade =
-                CrossFade { seconds: 0.4, warp: yes, sync: dice.among(&[Sync::No, Sync::Phase]) };
+            let of = dice.among(&[FadeKind::Blend, FadeKind::Inertial]);
+            let sync = dice.among(&[Sync::No, Sync::Phase]);
+            let fade = CrossFade { seconds: 0.4, kind: of, warp: yes, sync };
             let _ = match kind {
                 0..3 => player.play(layer, clip, &options),
                 3..6 => player.fade_to(layer, clip, seconds, &options),
