@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
-//! further  | further actions, linked oldest to youngest | warps |              one `Further` per bucket of 64 entries
+//! further  | further actions, linked oldest to youngest | extras |             one `Further` per bucket of 64 entries
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
@@ -11,6 +11,7 @@
 //! kind that is collected. The calendar follows from the entries and the event filter; it is not part of the state.
 
 use super::action::{Action, LAST};
+use super::blend_space::steer::Extra;
 use super::calendar::{Calendar, CalendarMut};
 use super::clock::{Clock, Moment, Wait};
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
@@ -19,7 +20,7 @@ use crate::simd::prefetch;
 
 mod further;
 
-use further::{Further, Warp};
+use further::{ExtraOf, Further};
 
 /// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
 pub(super) const BUCKET: usize = 64;
@@ -119,9 +120,9 @@ fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
     for action in actions(entry, further) {
         layer.push(action.linked(LAST));
     }
-    for warp in further.warps.iter().filter(|w| usize::from(w.entry) == number) {
-        if let Some(a) = layer.find(warp.source) {
-            layer.set_warp(a, warp.speed);
+    for of in further.extras.iter().filter(|of| usize::from(of.entry) == number) {
+        if let Some(a) = layer.find(of.source) {
+            *layer.moving(a).1 = of.extra;
         }
     }
     layer
@@ -165,8 +166,8 @@ impl EntriesMut<'_> {
         (load(entry, &self.further[at / BUCKET], at % BUCKET), entry.anchor)
     }
 
-    /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
-    /// changes. `update` gets the action as it is at `clock`, and the weight and the speed of the layer. It returns the
+    /// Updates an entry that plays one action, at a time when the layer's weight does not change, in a bucket where no
+    /// action has an [`Extra`](super::blend_space::steer::Extra). `update` gets the action as it is at `clock`, and the weight and the speed of the layer. It returns the
     /// seconds of the action's wait, and the seconds without an event that is collected, or `None` if the action stops.
     /// Returns false, and changes nothing, for any other entry.
     #[inline]
@@ -179,7 +180,7 @@ impl EntriesMut<'_> {
     ) -> bool {
         let entry = &mut self.entries[at];
         let plays_one = entry.first.plays() && entry.plays_one();
-        if !plays_one || entry.weight.running() || !self.further[at / BUCKET].warps.is_empty() {
+        if !plays_one || entry.weight.running() || !self.further[at / BUCKET].extras.is_empty() {
             return false;
         }
         let action = &mut entry.first;
@@ -225,16 +226,17 @@ impl EntriesMut<'_> {
         further.release(spare);
         // The index in a bucket is below 64.
         let entry = (at % BUCKET) as u8;
-        if !further.warps.is_empty() {
-            further.warps.retain(|w| w.entry != entry);
+        if !further.extras.is_empty() {
+            further.extras.retain(|of| of.entry != entry);
         }
         for (a, action) in actions.iter().enumerate() {
-            if let Some(speed) = layer.warp(a).copied() {
+            let extra = *layer.extra(a);
+            if extra != Extra::NONE {
                 let source = action.source();
-                if further.warps.len() == further.warps.capacity() {
-                    further.warps.reserve_exact(further.warps.len().max(1));
+                if further.extras.len() == further.extras.capacity() {
+                    further.extras.reserve_exact(further.extras.len().max(1));
                 }
-                further.warps.push(Warp { entry, source, speed });
+                further.extras.push(ExtraOf { entry, source, extra });
             }
         }
     }
@@ -277,7 +279,7 @@ impl Entries {
 
     /// Stores an entry that [`stored`](Self::stored) returned. [`call_all`](Self::call_all) has to follow.
     pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
-        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.make_first_room(at, layer.len() > 1, layer.has_extras());
         self.all().store(at, layer, *anchor, *wait);
     }
 
@@ -347,7 +349,7 @@ impl Entries {
     /// Stores an entry that a call has changed. The next step visits it.
     pub fn store(&mut self, at: usize, layer: &LayerState, clock: Clock) {
         let now = clock.now();
-        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.make_first_room(at, layer.len() > 1, layer.has_extras());
         self.all().store(at, layer, now, Wait::NONE);
         self.calendar.call(at, now);
     }
@@ -366,18 +368,18 @@ impl Entries {
         self.few = few;
     }
 
-    /// Makes room in all buckets if this is the first further action or the first warp, so that later ones need not
+    /// Makes room in all buckets if this is the first further action or the first extra, so that later ones need not
     /// allocate in any bucket.
-    fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
+    fn make_first_room(&mut self, at: usize, actions: bool, extras: bool) {
         let further = &self.further[at / BUCKET];
-        let (actions, warps) =
-            (actions && further.more.capacity() == 0, warps && further.warps.capacity() == 0);
-        if actions || warps {
+        let (actions, extras) =
+            (actions && further.more.capacity() == 0, extras && further.extras.capacity() == 0);
+        if actions || extras {
             let mut left = self.entries.len();
             for further in &mut self.further {
                 let entries = left.min(BUCKET);
                 let room = if self.few { entries.div_ceil(4) } else { entries };
-                further.make_first_room(room, actions, warps);
+                further.make_first_room(room, actions, extras);
                 left = left.saturating_sub(BUCKET);
             }
         }

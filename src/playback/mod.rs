@@ -29,6 +29,7 @@ mod lists;
 mod loop_mode;
 mod mixer;
 mod modifiers;
+mod motions;
 pub(crate) mod options;
 pub(crate) mod overrides;
 mod player;
@@ -46,6 +47,7 @@ mod sync;
 mod unknown;
 
 pub use crate::evaluate::{EndRotation, Pole};
+pub use blend_space::{BlendSpace, Parameter};
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
 pub use hook::{PoseError, PoseMut};

@@ -18,7 +18,7 @@ use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::hook::HookClock;
-use super::ids::{InstanceId, Owner, Playable};
+use super::ids::{InstanceId, Owner, Playable, Source};
 use super::layer_state::LayerState;
 use super::library::Library;
 use super::options::LayerOptions;
@@ -271,7 +271,7 @@ impl Pool {
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
         let records = self.changes.records(What::BOUNDS);
-        self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
+        self.state.advance(dt, self.library.motions(), self.library.layers(), how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
@@ -313,10 +313,13 @@ impl Pool {
                 self.fit_clips();
             }
         }
-        for clip in layer.actions().iter().flat_map(Action::clips) {
-            self.tables.require(clip);
-            if self.speeds.needed {
-                self.measure(clip);
+        for source in layer.actions().iter().map(Action::source) {
+            for clip in self.library.motions().all_clips(source) {
+                self.tables.require(clip);
+                if self.speeds.needed {
+                    let (rig, clips) = (self.library.rig(), self.library.clips());
+                    self.clip_changes += u64::from(self.speeds.measure(clip, rig, clips));
+                }
             }
         }
         self.state.set_layer(self.entry(index, number), layer);
@@ -350,6 +353,16 @@ impl Pool {
         let mut actions = self.state.entries().actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
         plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
+    }
+
+    /// Whether an instance plays a motion; a clip also as a part of a blend space, whatever its weight.
+    pub fn plays(&self, index: usize, motion: Source) -> bool {
+        let motions = self.library.motions();
+        let has = |source: Source| match motion {
+            Source::Clip(clip) => motions.all_clips(source).any(|other| other == clip),
+            Source::Space(_) => source == motion,
+        };
+        self.actions_of(index).any(|action| has(action.source()))
     }
 
     /// Changes the action that plays a motion on a layer.
@@ -389,7 +402,8 @@ impl Pool {
         self.scheduled.replace(&then.scheduled);
         self.watched.reset();
         self.fit_clips();
-        for clip in self.state.all_actions().flat_map(Action::clips) {
+        let motions = self.library.motions();
+        for clip in self.state.all_actions().flat_map(|a| motions.all_clips(a.source())) {
             self.tables.require(clip);
         }
         self.require_speeds();

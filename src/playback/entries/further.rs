@@ -1,38 +1,38 @@
-//! `Further`: the further actions and the warps of a bucket of 64 entries.
+//! `Further`: the further actions of a bucket of 64 entries, and what few actions have.
 
 use crate::playback::action::{Action, LAST};
+use crate::playback::blend_space::steer::Extra;
 use crate::playback::ids::Source;
-use crate::playback::linear_fade::LinearFade;
 
-/// The parts of a bucket that few of its entries have: further actions and warps.
+/// The parts of a bucket that few of its entries have.
 #[derive(Clone, Debug)]
 pub(super) struct Further {
     /// Further actions, linked by [`Action::next()`] from oldest to youngest; free elements are linked too.
     pub more: Vec<Action>,
     /// Index of the first free element of `more`, or [`LAST`].
     free: u8,
-    pub warps: Vec<Warp>,
+    pub extras: Vec<ExtraOf>,
 }
 
-/// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
+/// What few actions have, of the action with this entry and motion: no two actions of a layer play the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Warp {
+pub(super) struct ExtraOf {
     /// Index of the entry in its bucket.
     pub entry: u8,
     pub source: Source,
-    pub speed: LinearFade,
+    pub extra: Extra,
 }
 
 impl Further {
-    pub const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
+    pub const EMPTY: Self = Self { more: Vec::new(), free: LAST, extras: Vec::new() };
 
-    /// Makes the first room for `entries` actions or warps, if there is none.
-    pub fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
+    /// Makes the first room for `entries` actions or extras, if there is none.
+    pub fn make_first_room(&mut self, entries: usize, actions: bool, extras: bool) {
         if actions && self.more.capacity() == 0 {
             self.more.reserve_exact(entries);
         }
-        if warps && self.warps.capacity() == 0 {
-            self.warps.reserve_exact(entries);
+        if extras && self.extras.capacity() == 0 {
+            self.extras.reserve_exact(entries);
         }
     }
 

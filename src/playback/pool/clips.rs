@@ -4,6 +4,7 @@ use super::Pool;
 use crate::clip::Clip;
 use crate::evaluate::TierDetail;
 use crate::playback::PlaybackError;
+use crate::playback::blend_space::BlendSpace;
 use crate::playback::ids::{BlendSpaceId, ClipId};
 use crate::simd::SimdLevel;
 use std::sync::Arc;
@@ -32,12 +33,12 @@ impl Pool {
         Ok(unloaded)
     }
 
-    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
-        let (space, adopted) = self.library.add_space(points)?;
+    pub fn add_space(&mut self, space: &BlendSpace) -> Result<BlendSpaceId, PlaybackError> {
+        let (space, adopted) = self.library.add_space(space)?;
         if adopted {
             self.fit_clips();
         }
-        // Actions may have two clips from now on.
+        // Actions may have several clips from now on.
         self.clip_changes += 1;
         Ok(space)
     }

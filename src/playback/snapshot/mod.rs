@@ -10,7 +10,7 @@ mod mixer;
 mod pool;
 
 use super::arena::Arena;
-use super::blend_space::Space;
+use super::blend_space::space::Space;
 use super::error::PlaybackError;
 use super::pool::Pool;
 use super::state::State;
