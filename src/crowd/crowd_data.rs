@@ -205,22 +205,6 @@ impl Crowd {
         Ok(taken)
     }
 
-    /// The instances that play a motion, in the order of their indices; for a clip, those that play a blend space with it,
-    /// too. So once none is left, and no blend space holds the clip, it can be [unloaded](Self::unload_clip):
-    /// [`EventKind::Stopped`](super::EventKind::Stopped) says when to ask. Reads all actions of the rig.
-    ///
-    /// # Errors
-    /// If the motion is unknown.
-    pub fn instances_playing(
-        &self,
-        motion: impl Into<Playable>,
-    ) -> Result<impl Iterator<Item = InstanceId>, CrowdError> {
-        let motion = motion.into();
-        let pool = self.pool(self.rig_of(motion)?)?;
-        let source = pool.library().source(motion)?;
-        Ok(pool.instances().filter(move |id| pool.plays(id.index(), source)))
-    }
-
     /// A loaded clip.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
@@ -359,7 +343,7 @@ impl Crowd {
     }
 
     /// The rig of a clip or blend space, if the crowd has it.
-    fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
+    pub(super) fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
         let rig = String::new();
         self.known_rig(motion.rig()).map_err(|why| match motion {
             Playable::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },

@@ -83,7 +83,7 @@ impl Action {
         action
     }
 
-    /// A motion with the length of a pass; all else is as in [`NOTHING`](Self::NOTHING).
+    /// A motion with the length of a pass.
     pub fn of(source: Source, length: f32) -> Self {
         let (motion, flags) = match source {
             Source::Clip(clip) => (clip, 0),
@@ -134,10 +134,8 @@ impl Action {
 
     /// The clip or blend space that plays.
     pub fn source(&self) -> Source {
-        match self.in_phases() {
-            false => Source::Clip(self.motion),
-            true => Source::Space(self.motion),
-        }
+        let of = if self.in_phases() { Source::Space } else { Source::Clip };
+        of(self.motion)
     }
 
     /// The clip that plays, unless the action plays a blend space.
@@ -152,28 +150,25 @@ impl Action {
         self.in_phases().then_some(self.motion)
     }
 
-    /// Whether the action plays a blend space: its time is a phase.
+    /// Whether a blend space plays: the time is a phase.
     #[inline(always)]
     pub fn in_phases(&self) -> bool {
         self.flag(SPACE)
     }
 
     /// The place in the blend space.
-    #[inline]
     pub fn place(&self) -> Place {
         let share = |[a, b, c]: [u8; 3]| u32::from_le_bytes([a, b, c, 0]);
         Place { cell: self.cell, shares: self.shares.map(share) }
     }
 
-    /// Sets the place in the blend space.
+    /// Sets the place in the blend space. Shares are at most 2^23.
     pub fn set_place(&mut self, place: Place) {
         self.cell = place.cell;
-        // A share is at most 2^23.
-        let bytes = |share: u32| {
-            let [a, b, c, _] = share.to_le_bytes();
-            [a, b, c]
-        };
-        self.shares = place.shares.map(bytes);
+        self.shares = place.shares.map(|share| {
+            let [bytes @ .., _] = share.to_le_bytes();
+            bytes
+        });
     }
 
     /// The length, number and direction of the passes.

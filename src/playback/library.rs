@@ -27,6 +27,9 @@ mod spaces;
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 pub(crate) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
+/// The most clips of one action on a line. Limits count them, whether there are blend spaces or not.
+const ON_LINE: usize = 2;
+
 /// The user of a handle in messages, unless the call names another.
 const INSTANCE: &str = "this instance";
 
@@ -139,7 +142,17 @@ impl Library {
 
     /// The most clips of one action: several if there are blend spaces.
     pub fn clips_per_action(&self) -> usize {
-        if self.motions.spaces.is_empty() { 1 } else { MAX_MEMBERS }
+        let plane = self.motions.spaces.iter().any(|(_, space)| space.kind.plane);
+        match (self.motions.spaces.is_empty(), plane) {
+            (true, _) => 1,
+            (false, plane) => {
+                if plane {
+                    MAX_MEMBERS
+                } else {
+                    ON_LINE
+                }
+            }
+        }
     }
 
     /// The hashes of skeleton, layers and clips, to which snapshots refer.
@@ -169,17 +182,18 @@ impl Library {
         }
         limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
         let clips = rig.clips().iter().map(|c| &**c);
-        Self::check_scales(rig, layers, clips)
+        Self::check_scales(rig, layers, clips, ON_LINE)
     }
 
-    /// Checks that scales stay within f32 for any clips that may play together.
+    /// Checks that scales stay within f32 for any clips that may play together, of which an action has so many.
     fn check_scales<'c>(
         rig: &Rig,
         layers: &[LayerOptions],
         clips: impl Iterator<Item = &'c Clip>,
+        per_action: usize,
     ) -> Result<(), PlaybackError> {
         let additive = layers.iter().filter(|l| l.additive).count() * ACTIONS_PER_LAYER;
-        let additive = additive * MAX_MEMBERS;
+        let additive = additive * per_action;
         let checked = check_scales(rig.skeleton(), clips, additive);
         checked.map_err(|source| PlaybackError::Scales {
             rig: rig.name().to_owned(),
@@ -213,7 +227,8 @@ impl Library {
         if !clip.scale_factors().is_empty() {
             let loaded = self.motions.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
-            Self::check_scales(&self.rig, &self.layers, all)?;
+            let per_action = self.clips_per_action().max(ON_LINE);
+            Self::check_scales(&self.rig, &self.layers, all, per_action)?;
             // With this clip, undone clips may be beyond the limit; adding them again checks that.
             self.motions.clips.disown(|undone| !undone.scale_factors().is_empty());
             self.motions.spaces.disown(|_| true);

@@ -90,8 +90,7 @@ impl Player<'_> {
     /// Sets what an action does after its last pass.
     ///
     /// # Errors
-    /// If the motion does not play on the layer, or the seconds of a fade are not within 0 to
-    /// [`MAX_TIME`](super::MAX_TIME).
+    /// If the motion does not play on the layer, or seconds are out of range.
     pub fn set_at_end(
         &mut self,
         layer: usize,

@@ -18,7 +18,7 @@ use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::hook::HookClock;
-use super::ids::{InstanceId, Owner, Playable, Source};
+use super::ids::{InstanceId, Owner, Playable};
 use super::layer_state::LayerState;
 use super::library::Library;
 use super::options::LayerOptions;
@@ -353,16 +353,6 @@ impl Pool {
         let mut actions = self.state.entries().actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
         plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
-    }
-
-    /// Whether an instance plays a motion; a clip also as a part of a blend space, whatever its weight.
-    pub fn plays(&self, index: usize, motion: Source) -> bool {
-        let motions = self.library.motions();
-        let has = |source: Source| match motion {
-            Source::Clip(clip) => motions.all_clips(source).any(|other| other == clip),
-            Source::Space(_) => source == motion,
-        };
-        self.actions_of(index).any(|action| has(action.source()))
     }
 
     /// Changes the action that plays a motion on a layer.

@@ -112,8 +112,9 @@ fn check(points: &[[f32; 2]], order: &[u16]) -> Result<f64, Flat> {
         }
     }
     let beside = |i: usize| area(at(first), at(far), at(i)).abs() / extent;
-    let most =
-        (0..points.len()).fold(first, |most, i| if beside(i) > beside(most) { i } else { most });
+    let others = (0..points.len()).filter(|i| ![first, far].contains(i));
+    let most = others.reduce(|most, i| if beside(i) > beside(most) { i } else { most });
+    let most = most.unwrap_or(first);
     // Negated so that points in one place count, too.
     if !(beside(most) > NEAR * extent) {
         let distance = if extent > 0.0 { beside(most) } else { 0.0 };

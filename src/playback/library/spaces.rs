@@ -2,7 +2,7 @@
 
 use super::{INSTANCE, Library};
 use crate::playback::action::Action;
-use crate::playback::blend_space::space::{MAX_SPACES, Place, Point, Space};
+use crate::playback::blend_space::space::{MAX_MEMBERS, MAX_SPACES, Place, Point, Space};
 use crate::playback::blend_space::{BlendSpace, Form, Parameter, Walked};
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{BlendSpaceId, ClipId, Source};
@@ -53,6 +53,10 @@ impl Library {
         let points = self.points_of(of)?;
         let name = |clip: u16| self.name_of(self.clip_id(clip).into());
         let space = Space::new(points, of.form.kind(), of.seconds, name)?;
+        if space.kind.plane {
+            let loaded = self.motions.clips.iter().map(|(_, clip)| &**clip);
+            Self::check_scales(&self.rig, &self.layers, loaded, MAX_MEMBERS)?;
+        }
         let clips: Vec<u16> = space.points().iter().map(|p| p.clip).collect();
         let what = "blend spaces of one rig";
         let same = |a: &Space, b: &Space| a == b;
