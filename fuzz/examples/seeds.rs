@@ -96,11 +96,19 @@ struct Options {
     repetitions: Option<u32>,
     weight: f32,
     fade_in: f32,
-    parameter: f32,
+    parameter: [f32; 2],
+    fades: Option<f32>,
 }
 
-const PLAIN: Options =
-    Options { speed: 1.0, mode: 1, repetitions: None, weight: 1.0, fade_in: 0.0, parameter: 0.0 };
+const PLAIN: Options = Options {
+    speed: 1.0,
+    mode: 1,
+    repetitions: None,
+    weight: 1.0,
+    fade_in: 0.0,
+    parameter: [0.0; 2],
+    fades: None,
+};
 
 fn options(o: Options) -> Bytes {
     let bytes = Bytes::new().f32(o.speed).put([o.mode]);
@@ -109,7 +117,11 @@ fn options(o: Options) -> Bytes {
         None => bytes.put([0]),
     };
     let bytes = bytes.put([0]).f64(0.0).f32(o.weight);
-    bytes.f32(o.fade_in).f32(o.parameter)
+    let bytes = bytes.f32(o.fade_in).numbers(o.parameter);
+    match o.fades {
+        Some(seconds) => bytes.put([1]).f32(seconds),
+        None => bytes.put([0]),
+    }
 }
 
 /// A variant of `playback`'s `Play`, by its index.
@@ -118,7 +130,7 @@ fn play(n: u64, arguments: Bytes) -> Bytes {
 }
 
 fn call(n: u64) -> Bytes {
-    Bytes::new().variant(n, 30)
+    Bytes::new().variant(n, 33)
 }
 
 fn spawn() -> Bytes {
@@ -234,13 +246,41 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 spawn(),
                 call(7).put([1, 3]).f32(2.0),
                 on(0, 0, 11, play(0, plain())),
-                on(0, 0, 11, play(14, Bytes::new().f32(0.7))),
+                on(0, 0, 11, play(14, Bytes::new().numbers([0.7, 0.0]))),
                 advance(0.4),
                 evaluate(),
                 on(0, 0, 11, play(13, Bytes::new().f64(0.5))),
                 call(6).put([1]),
                 call(8).put([0]),
                 advance(0.4),
+                evaluate(),
+            ],
+        ),
+        (
+            "planes",
+            vec![
+                spawn(),
+                spawn(),
+                call(30)
+                    .put([1, 2, 3, 0, 1])
+                    .numbers([0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -1.0, -1.0])
+                    .put([0])
+                    .f32(0.5),
+                on(0, 0, 11, play(0, plain())),
+                on(1, 0, 11, play(0, options(Options { parameter: [0.3, 0.3], ..PLAIN }))),
+                advance(0.1),
+                call(31).put([0, 0, 0]).numbers([0.5, 0.25]),
+                advance(0.2),
+                call(9),
+                evaluate(),
+                on(0, 0, 11, play(14, Bytes::new().numbers([-9.0, 0.5]))),
+                advance(0.4),
+                evaluate(),
+                call(32).put([1]),
+                on(1, 0, 2, play(0, options(Options { fades: Some(0.3), ..once }))),
+                advance(0.1),
+                call(10),
+                advance(1.5),
                 evaluate(),
             ],
         ),

@@ -13,7 +13,7 @@ use phalanx::crowd::{
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, CrossFade, FadeKind, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
+    AtEnd, BlendSpace, BlendSpaceId, CrossFade, FadeKind, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
     PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
@@ -29,7 +29,9 @@ struct Options {
     time: f64,
     weight: f32,
     fade_in: f32,
-    parameter: f32,
+    parameter: [f32; 2],
+    /// Seconds of a fade before the end, if the action stops there.
+    fades: Option<f32>,
 }
 
 /// A call on one instance; layer and motion are given beside it.
@@ -49,7 +51,7 @@ enum Play {
     Loop(u8, Option<u32>),
     Time(f64),
     Phase(f64),
-    Parameter(f32),
+    Parameter([f32; 2]),
     LayerWeight(f32, f32),
     LayerSpeed(f32),
     CharacterSpeed(f32),
@@ -95,6 +97,12 @@ enum Call {
     SetPose(u8, [f32; 10], u8, Option<f32>),
     FadePose(u8, f32, f32),
     ClearPose(u8),
+    /// Four clips, at points of a plane or by their own travel, and the seconds in which a parameter is reached.
+    Plane([u8; 4], Option<[[f32; 2]; 4]>, bool, f32),
+    /// The first of the instances, layer, motion and value.
+    Parameters(u8, u8, u8, [f32; 2]),
+    /// Motion.
+    Playing(u8),
 }
 
 /// Two-bone inverse kinematics.
@@ -197,11 +205,15 @@ fn options(o: Options) -> PlayOptions {
         speed: o.speed,
         loop_mode: mode(o.mode),
         repetitions: o.repetitions,
-        at_end: if o.stop { AtEnd::Stop } else { AtEnd::Hold },
+        at_end: match o.fades {
+            Some(seconds) => AtEnd::FadeOut(seconds),
+            None if o.stop => AtEnd::Stop,
+            None => AtEnd::Hold,
+        },
         time: o.time,
         weight: o.weight,
         fade_in: o.fade_in,
-        parameter: o.parameter,
+        parameter: o.parameter.into(),
     }
 }
 
@@ -296,7 +308,7 @@ fuzz_target!(|calls: Vec<Call>| {
             Call::Visible(i, v) => pick(i).is_some_and(|i| crowd.set_visible(i, v).is_err()),
             Call::Advance(dt) => {
                 let refused = crowd.advance(dt).is_err();
-                let most = instances.len() * 3 * 4 * 2 * MAX_EVENTS_PER_ACTION;
+                let most = instances.len() * 3 * 4 * 3 * (MAX_EVENTS_PER_ACTION + 1);
                 assert!(crowd.events().len() <= most);
                 assert!(crowd.events().iter().all(|e| e.time >= 0.0 && e.weight.is_finite()));
                 refused
@@ -321,6 +333,40 @@ fuzz_target!(|calls: Vec<Call>| {
                 },
                 _ => false,
             },
+            Call::Plane(clips, at, speeds, seconds) => {
+                let clips: Vec<_> = clips.iter().filter_map(|&n| clip(&crowd, n)).collect();
+                let space = match (at, speeds) {
+                    (Some(at), _) => {
+                        let points: Vec<_> = at.into_iter().zip(clips).collect();
+                        BlendSpace::plane(&points)
+                    }
+                    (None, true) => BlendSpace::by_speed(&clips),
+                    (None, false) => BlendSpace::by_velocity(&clips),
+                };
+                let feet = Feet::new(1, &[0, 0].map(|_| 1));
+                let space = if speeds { space.measured_by(feet) } else { space };
+                match crowd.add_blend_space(id, space.following(seconds)) {
+                    Ok(space) => {
+                        spaces.push(space);
+                        false
+                    }
+                    Err(_) => true,
+                }
+            }
+            Call::Parameters(i, layer, n, value) => {
+                let some = &instances[usize::from(i) % (instances.len() + 1)..];
+                let space = spaces.get(usize::from(n) % spaces.len().max(1)).copied();
+                space.is_some_and(|space| {
+                    crowd.set_parameters(some, usize::from(layer % 4), &[space], &[value]).is_err()
+                })
+            }
+            Call::Playing(n) => {
+                let motions = motions(&crowd, id, &spaces);
+                let motion = motions.get(usize::from(n) % motions.len().max(1));
+                let playing = motion.and_then(|&m| crowd.instances_playing(m).ok());
+                assert!(playing.is_none_or(|playing| playing.count() <= instances.len()));
+                false
+            }
             Call::RemoveSpace(n) => {
                 let n = usize::from(n) % spaces.len().max(1);
                 let space = spaces.get(n).copied();

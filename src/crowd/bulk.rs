@@ -2,10 +2,11 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
-use crate::playback::options::{check, check_seconds, check_time};
+use crate::playback::options::{check, check_parameter, check_seconds, check_time};
 use crate::playback::pool::Pool;
 use crate::playback::{
-    InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
+    BlendSpaceId, InstanceId, Parameter, PlayOptions, Playable, PlaybackError as CrowdError,
+    Player, RigId,
 };
 
 /// An argument of a bulk call: one value for all instances, or one value per instance.
@@ -252,6 +253,31 @@ impl Crowd {
         self.set_each(("times", times), instances, check, |pool, index, element, time| {
             let changed = pool.change(index, layer, plays.motion(element), |_, state, a| {
                 state.action_mut(a).seek(time);
+                Ok(())
+            });
+            debug_assert!(changed.is_ok(), "the motion was checked");
+        })
+    }
+
+    /// [`Player::set_parameter`]: sets the parameters of blend spaces.
+    ///
+    /// # Errors
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_parameter`] lists.
+    pub fn set_parameters<P: Copy + Into<Parameter>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        spaces: &[BlendSpaceId],
+        values: &[P],
+    ) -> Result<(), CrowdError> {
+        let plays = Plays { layer, motions: Values::new("spaces", spaces, instances)? };
+        let check = |e: &Element<'_>, value: P| {
+            plays.check(e)?;
+            check_parameter(value.into())
+        };
+        self.set_each(("values", values), instances, check, |pool, index, element, value| {
+            let changed = pool.change(index, layer, plays.motion(element), |library, state, a| {
+                state.steer(a, library, value.into());
                 Ok(())
             });
             debug_assert!(changed.is_ok(), "the motion was checked");

@@ -15,8 +15,8 @@ use crate::playback::hook::HookFn;
 use crate::playback::library::Library;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable, PlaybackError as CrowdError, PoseMut,
-    RigId, Unknown,
+    BlendSpace, BlendSpaceId, ClipId, InstanceId, LayerOptions, Parameter, Playable,
+    PlaybackError as CrowdError, PoseMut, RigId, Unknown,
 };
 use crate::rig::Rig;
 use crate::words::{plural, shorten};
@@ -211,17 +211,20 @@ impl Crowd {
         self.pool(rig)?.library().loaded_clip(clip)
     }
 
-    /// Makes a blend space of a rig's clips, each at one value of a parameter, in ascending order. Every instance of
-    /// the rig can play it at its own value: [`Player::set_parameter`](crate::playback::Player::set_parameter).
+    /// Adds a blend space of a rig's clips: a slice of ascending values with their clips, or any
+    /// [`BlendSpace`](super::BlendSpace). Every instance of the rig can play it at its own value:
+    /// [`Player::set_parameter`](crate::playback::Player::set_parameter), [`set_parameters`](Self::set_parameters).
     ///
     /// # Errors
-    /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not ascend.
+    /// If the rig or a clip is unknown, there are no clips, they are not of one kind, values of a line do not ascend,
+    /// points of a plane coincide or lie on one line, a number is out of range, or speeds are asked for of clips that last
+    /// no time or do not travel.
     pub fn add_blend_space(
         &mut self,
         rig: RigId,
-        points: &[(f32, ClipId)],
+        space: impl Into<BlendSpace>,
     ) -> Result<BlendSpaceId, CrowdError> {
-        self.pool_mut(rig)?.add_space(points)
+        self.pool_mut(rig)?.add_space(&space.into())
     }
 
     /// Removes a blend space that no action plays; its handle becomes stale.
@@ -233,11 +236,11 @@ impl Crowd {
         self.pool_mut(rig)?.remove_space(space)
     }
 
-    /// The clips of a blend space, each with its value of the parameter, in ascending order.
+    /// The clips of a blend space, each with its value of the parameter; on a line in ascending order.
     pub fn blend_space(
         &self,
         space: BlendSpaceId,
-    ) -> Result<impl Iterator<Item = (f32, ClipId)>, CrowdError> {
+    ) -> Result<impl Iterator<Item = (Parameter, ClipId)>, CrowdError> {
         let rig = self.rig_of(space.into())?;
         self.pool(rig)?.library().points(space)
     }
@@ -340,7 +343,7 @@ impl Crowd {
     }
 
     /// The rig of a clip or blend space, if the crowd has it.
-    fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
+    pub(super) fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
         let rig = String::new();
         self.known_rig(motion.rig()).map_err(|why| match motion {
             Playable::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },

@@ -28,11 +28,12 @@ mod watch;
 
 pub use crate::evaluate::{PoseStage, TierDetail};
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ActionState, Aim, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation,
-    Event, EventKind, EventKinds, FadeKind, Feet, Fill, Foot, Ground, Hook, InstanceId,
-    LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS, MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier,
-    ModifierId, PlayOptions, Playable, PlaybackError as CrowdError, Player, Playing, Pole,
-    PoseError, PoseMut, PoseSpace, RigId, RootMotions, Space, Sync, Target, TwoBoneIk, Unknown,
+    ACTIONS_PER_LAYER, ActionState, Aim, AtEnd, BlendSpace, BlendSpaceId, ClipId, CrossFade,
+    EndRotation, Event, EventKind, EventKinds, FadeKind, Feet, Fill, Foot, Ground, Hook,
+    InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS, MAX_MODIFIERS, MAX_TAG,
+    MAX_TIME, Modifier, ModifierId, Parameter, PlayOptions, Playable, PlaybackError as CrowdError,
+    Player, Playing, Pole, PoseError, PoseMut, PoseSpace, RigId, RootMotions, Space, Sync, Target,
+    TwoBoneIk, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]

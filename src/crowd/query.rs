@@ -3,7 +3,7 @@
 use super::crowd_data::Crowd;
 use crate::evaluate::Evaluated;
 use crate::math::Affine3x4;
-use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
+use crate::playback::{InstanceId, Playable, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::{Aabb, Sphere};
 use crate::runtime::palette_bounds;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
@@ -21,6 +21,22 @@ impl Crowd {
     /// The instances that are alive, by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| pool.instances())
+    }
+
+    /// The instances that play a motion, in the order of their indices; for a clip, those that play a blend space with it,
+    /// too. So once none is left, and no blend space holds the clip, it can be [unloaded](Self::unload_clip):
+    /// [`EventKind::Stopped`](super::EventKind::Stopped) says when to ask. Reads all actions of the rig.
+    ///
+    /// # Errors
+    /// If the motion is unknown.
+    pub fn instances_playing(
+        &self,
+        motion: impl Into<Playable>,
+    ) -> Result<impl Iterator<Item = InstanceId>, CrowdError> {
+        let motion = motion.into();
+        let pool = self.pool(self.rig_of(motion)?)?;
+        let source = pool.library().source(motion)?;
+        Ok(pool.instances().filter(move |id| pool.plays(id.index(), source)))
     }
 
     /// The model matrices of all joints of an instance, now: joint space to model space. Re-evaluates the

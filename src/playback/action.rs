@@ -1,15 +1,12 @@
 //! `Action`: a clip or blend space that plays on a layer, as it was at the anchor of its entry.
 
-use super::blend_space::Members;
+use super::blend_space::space::Place;
 use super::ids::{NO_CLIP, Source};
 use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
 mod shift;
-
-/// The value of [`Action::space`] if the action plays a clip.
-pub(super) const NO_SPACE: u16 = u16::MAX;
 
 /// The value of [`Action::next`] for the last action of an entry.
 pub(super) const LAST: u8 = u8::MAX;
@@ -27,6 +24,8 @@ const ENDED: u8 = 16;
 const ENDING: u8 = 32;
 /// The action stops at the end of its last pass.
 const STOPS: u8 = 64;
+/// The action plays a blend space.
+const SPACE: u8 = 128;
 
 /// An action: 72 bytes. Times and weights are as of the anchor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,14 +43,11 @@ pub(crate) struct Action {
     pub(super) length: f32,
     /// The number of passes; 0 means no end.
     pub(super) passes: u32,
-    /// The weight of the second clip of a blend space, 0 to 1.
-    pub(super) mix: f32,
-    /// Index of the clip, or of the first clip of a blend space; [`NO_CLIP`] if nothing plays.
-    pub(super) clip: u16,
-    /// Index of the second clip of a blend space, or of the first one again if that plays alone; [`NO_CLIP`] outside
-    /// blend spaces.
-    pub(super) other: u16,
-    pub(super) space: u16,
+    /// Index of the clip or blend space; [`NO_CLIP`] if nothing plays.
+    motion: u16,
+    /// The [place](Place) in the blend space: its cell, and its shares in 24 bits each. 0 for a clip.
+    cell: u16,
+    shares: [[u8; 3]; 2],
     flags: u8,
     /// Index of the next action of the entry in its bucket, or [`LAST`].
     next: u8,
@@ -70,32 +66,32 @@ impl Action {
         speed: 0.0,
         length: 0.0,
         passes: 0,
-        mix: 0.0,
-        clip: NO_CLIP,
-        other: NO_CLIP,
-        space: NO_SPACE,
+        motion: NO_CLIP,
+        cell: 0,
+        shares: [[0; 3]; 2],
         flags: 0,
         next: LAST,
     };
 
     /// An action that starts, with weight 0. `length` is the length of a pass.
-    pub fn new(source: Source, (members, length): (Members, f64), options: &PlayOptions) -> Self {
-        let mut action = Self {
-            speed: options.speed,
-            length: length as f32,
-            space: match source {
-                Source::Space(space) => space,
-                Source::Clip(_) => NO_SPACE,
-            },
-            flags: FRESH,
-            ..Self::NOTHING
-        };
+    pub fn new(source: Source, (place, length): (Place, f64), options: &PlayOptions) -> Self {
+        let mut action = Self { speed: options.speed, ..Self::of(source, length as f32) };
+        action.set(FRESH, true);
         let course = Loop::new(options.loop_mode, options.repetitions, length);
         action.store_course(&course);
         action.set_at_end(options.at_end);
-        action.set_members(members);
+        action.set_place(place);
         action.seek(options.time);
         action
+    }
+
+    /// A motion with the length of a pass.
+    pub fn of(source: Source, length: f32) -> Self {
+        let (motion, flags) = match source {
+            Source::Clip(clip) => (clip, 0),
+            Source::Space(space) => (space, SPACE),
+        };
+        Self { motion, flags, length, ..Self::NOTHING }
     }
 
     /// The flags that snapshots store.
@@ -123,6 +119,7 @@ impl Action {
         self.next
     }
 
+    #[inline(always)]
     fn flag(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -134,44 +131,46 @@ impl Action {
     /// Whether this is an action, not an empty element.
     #[inline(always)]
     pub fn plays(&self) -> bool {
-        self.clip != NO_CLIP
+        self.motion != NO_CLIP
     }
 
     /// The clip or blend space that plays.
     pub fn source(&self) -> Source {
-        match self.space {
-            NO_SPACE => Source::Clip(self.clip),
-            space => Source::Space(space),
-        }
+        let of = if self.in_phases() { Source::Space } else { Source::Clip };
+        of(self.motion)
     }
 
-    /// The first clip, and the second one with its weight, if two play.
+    /// The clip that plays, unless the action plays a blend space.
     #[inline(always)]
-    pub fn members(&self) -> (u16, Option<(u16, f32)>) {
-        let other = (self.mix > 0.0).then_some((self.other, self.mix));
-        (self.clip, other)
+    pub fn clip(&self) -> Option<u16> {
+        (!self.in_phases()).then_some(self.motion)
     }
 
-    /// The clips that play: one, or two neighbours of a blend space.
-    pub fn clips(&self) -> impl Iterator<Item = u16> + use<> {
-        let (clip, other) = self.members();
-        std::iter::once(clip).chain(other.map(|(clip, _)| clip))
+    /// The blend space that plays, if one does.
+    #[inline(always)]
+    pub fn space(&self) -> Option<u16> {
+        self.in_phases().then_some(self.motion)
     }
 
-    /// Whether the action's time is a phase.
+    /// Whether a blend space plays: the time is a phase.
     #[inline(always)]
     pub fn in_phases(&self) -> bool {
-        self.space != NO_SPACE
+        self.flag(SPACE)
     }
 
-    /// Whether the action plays a clip, alone or as a member of a blend space.
-    pub fn uses(&self, clip: u16) -> bool {
-        self.clip == clip || self.other == clip
+    /// The place in the blend space.
+    pub fn place(&self) -> Place {
+        let share = |[a, b, c]: [u8; 3]| u32::from_le_bytes([a, b, c, 0]);
+        Place { cell: self.cell, shares: self.shares.map(share) }
     }
 
-    /// Sets the clips and their weights.
-    pub fn set_members(&mut self, members: Members) {
-        (self.clip, self.other, self.mix) = (members.clip, members.other, members.mix);
+    /// Sets the place in the blend space. Shares are at most 2^23.
+    pub fn set_place(&mut self, place: Place) {
+        self.cell = place.cell;
+        self.shares = place.shares.map(|share| {
+            let [bytes @ .., _] = share.to_le_bytes();
+            bytes
+        });
     }
 
     /// The length, number and direction of the passes.
@@ -291,13 +290,17 @@ impl Action {
         if self.fresh() && self.rate != 0.0 {
             return 0.0;
         }
-        let fade = self.weight.wait();
+        self.weight.wait().min(self.until_end())
+    }
+
+    /// The seconds until the end of the last pass, at the rate from the anchor on.
+    pub fn until_end(&self) -> f64 {
         if self.passes == 0 || self.rate == 0.0 {
-            return fade;
+            return f64::INFINITY;
         }
         let (course, backwards) = (self.course(), self.rate < 0.0);
         let left = course.left(self.playhead(), backwards);
-        fade.min(before(left, course.passes * course.length, self.rate))
+        before(left, course.passes * course.length, self.rate)
     }
 
     pub fn speed(&self) -> f32 {
@@ -330,7 +333,7 @@ impl Action {
     }
 
     pub fn set_at_end(&mut self, at_end: AtEnd) {
-        self.set(STOPS, at_end == AtEnd::Stop);
+        self.set(STOPS, at_end != AtEnd::Hold);
     }
 
     pub fn fresh(&self) -> bool {

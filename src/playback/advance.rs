@@ -6,16 +6,17 @@
 //! every event filter.
 
 use super::action::Action;
-use super::blend_space::pace;
+use super::blend_space::steer::Extra;
 use super::clock::{Step, Wait};
 use super::entries::{BUCKET, EntriesMut, Entry};
-use super::event_sink::{Clips, EventSink, silence};
+use super::event_sink::{EventSink, silence};
 use super::events::{EventKinds, Events};
 use super::ids::{InstanceId, Owner};
 use super::interval::TimeInterval;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::lead::{Contender, Contenders, Passage};
 use super::linear_fade::LinearFade;
+use super::motions::Motions;
 use super::options::LayerOptions;
 use super::root_motion::RootLane;
 use super::state::stands_still;
@@ -30,7 +31,7 @@ pub(crate) use passed::Passed;
 /// The shared inputs of a step's visits.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage<'a> {
-    pub clips: &'a Clips,
+    pub motions: &'a Motions,
     pub layers: &'a [LayerOptions],
     pub owner: Owner,
     pub step: Step,
@@ -152,7 +153,7 @@ impl Advance<'_> {
             step: stage.step,
             factor: f64::from(self.speed[index]),
             sink: EventSink {
-                clips: stage.clips,
+                motions: stage.motions,
                 events: &mut into.events,
                 kinds: stage.kinds,
                 owner: stage.owner,
@@ -178,11 +179,9 @@ impl Advance<'_> {
         let alone = |action: &mut Action, layer: (f32, f32)| {
             visit.sink.layer_weight = layer.0;
             visit.factor *= f64::from(layer.1);
-            let (contender, passage) = visit.advance(action, None);
+            let (contender, passage) = visit.advance(action, &mut Extra::NONE.clone());
             let stays = contender.until == f64::INFINITY;
-            if let Some(passage) = passage {
-                visit.sink.emit(&[contender], 0, &passage);
-            }
+            visit.sink.emit(&[contender], 0, passage.as_ref());
             stays.then(|| {
                 let silent = visit.arm(action);
                 (action.steady(), silent)
@@ -220,13 +219,13 @@ fn entries(bucket: usize, mut bits: u64) -> impl Iterator<Item = usize> {
 pub(crate) fn foresee(
     layer: &mut LayerState,
     (owner, number): (Owner, usize),
-    (clips, step, speed): (&Clips, Step, f32),
+    (motions, step, speed): (&Motions, Step, f32),
 ) {
     let mut visit = Visit {
         step,
         factor: f64::from(speed) * f64::from(layer.speed),
         sink: EventSink {
-            clips,
+            motions,
             events: &mut Events::default(),
             kinds: EventKinds::NONE,
             owner,
@@ -274,7 +273,7 @@ impl Visit<'_> {
                 rate: action.rate(),
                 warp: None,
             });
-            silent = silent.min(silence(self.sink.clips, self.sink.kinds, action, after));
+            silent = silent.min(silence(self.sink.motions, self.sink.kinds, action, after));
         }
         self.emit_all(&all, &passages);
         silent
@@ -286,8 +285,8 @@ impl Visit<'_> {
         let mut passages = [None; ACTIONS_PER_LAYER];
         let mut a = 0;
         for passage in passages.iter_mut().take(layer.len()) {
-            let (action, warp) = layer.moving(a);
-            let (contender, passed) = self.advance(action, warp);
+            let (action, extra) = layer.moving(a);
+            let (contender, passed) = self.advance(action, extra);
             *passage = passed;
             all.push(contender);
             if contender.until == f64::INFINITY {
@@ -309,21 +308,22 @@ impl Visit<'_> {
 
     /// Fires the events that the actions of a layer pass in a step.
     fn emit_all(&mut self, all: &Contenders, passages: &[Option<Passage>]) {
-        for (a, passage) in passages.iter().enumerate() {
-            if let Some(passage) = passage {
-                self.sink.emit(all.all(), a, passage);
-            }
+        for (a, passage) in passages.iter().enumerate().take(all.all().len()) {
+            self.sink.emit(all.all(), a, passage.as_ref());
         }
     }
 
-    /// Advances an action: its time, its warp and its weight. Returns the action before the step, with the time after
+    /// Advances an action: its time, its weight, its warp and its parameter. Returns the action before the step, with the time after
     /// which it stops, if it does, and the interval that it passes.
     #[inline]
-    fn advance(
-        &mut self,
-        action: &mut Action,
-        warp: Option<&mut LinearFade>,
-    ) -> (Contender, Option<Passage>) {
+    fn advance(&mut self, action: &mut Action, extra: &mut Extra) -> (Contender, Option<Passage>) {
+        let start = *action;
+        if extra.fade_out > 0.0 {
+            let rate = self.rate(action, None, 0.0);
+            if !action.holds(rate < 0.0) {
+                extra.begin_fade_out(action, rate, self.step.seconds);
+            }
+        }
         let before = *action;
         // An action that fades out stops with its fade, even within a longer step.
         let seconds = if before.ending() {
@@ -331,8 +331,8 @@ impl Visit<'_> {
         } else {
             self.step.seconds
         };
-        let warped = warp.as_deref().copied().filter(LinearFade::running);
-        let rate = self.rate(action, warp, seconds);
+        let warped = Some(extra.warp).filter(LinearFade::running);
+        let rate = self.rate(action, Some(extra), seconds);
         let interval = action.course().pass(action.playhead(), seconds * rate, action.fresh());
         let passage = interval.map(|interval| Passage {
             interval,
@@ -340,9 +340,9 @@ impl Visit<'_> {
             warp: warped.map(|warp| (warp, seconds)),
         });
         let mut until = f64::INFINITY;
-        let mut contender = Contender::standing(before);
+        let mut contender = Contender::standing(start);
         if let Some(passage) = &passage {
-            contender = Contender::new(before);
+            contender = Contender::new(start);
             let TimeInterval { to, finished, .. } = passage.interval;
             action.set_playhead(to);
             action.advanced(finished);
@@ -363,21 +363,15 @@ impl Visit<'_> {
         (contender, passage)
     }
 
-    /// The mean change of an action's time per second of the clock in the next `seconds`. Advances its warp by as much.
-    fn rate(&self, action: &mut Action, warp: Option<&mut LinearFade>, seconds: f64) -> f64 {
-        if action.paused() {
-            return 0.0;
-        }
-        let speed = match warp {
-            Some(warp) if warp.running() => {
-                let mean = warp.integral(seconds) / seconds.max(f64::MIN_POSITIVE);
-                warp.advance(seconds);
-                action.warp_to(warp.value());
-                mean
-            }
-            _ => f64::from(action.speed()),
+    /// The mean change of an action's time per second of the clock in the next `seconds`. Advances its warp and its
+    /// parameter by as much.
+    fn rate(&self, action: &mut Action, extra: Option<&mut Extra>, seconds: f64) -> f64 {
+        let motions = self.sink.motions;
+        let mean = match extra.filter(|extra| extra.moves(action)) {
+            Some(extra) => extra.advance(motions, action, seconds),
+            None => f64::from(action.speed()) * motions.pace(action),
         };
-        self.step.sign() * self.factor * (speed * pace(self.sink.clips, action))
+        if action.paused() { 0.0 } else { self.step.sign() * self.factor * mean }
     }
 
     /// Sets the rate of an action from now on. Returns the seconds until its next event of a kind that is collected.
@@ -386,6 +380,6 @@ impl Visit<'_> {
         let rate = self.rate(action, None, 0.0);
         let moves = rate != 0.0 && !action.holds(rate < 0.0);
         action.set_rate(if moves { rate } else { 0.0 });
-        silence(self.sink.clips, self.sink.kinds, action, 0.0)
+        silence(self.sink.motions, self.sink.kinds, action, 0.0)
     }
 }

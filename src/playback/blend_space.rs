@@ -1,98 +1,161 @@
-//! Blend spaces: clips along a parameter. The two neighbours of its value play in phase.
+//! `BlendSpace`: clips at values of a parameter, as a host states them.
 
-use super::action::Action;
-use super::event_sink::Clips;
-use super::ids::NO_CLIP;
+use super::ids::ClipId;
+use super::modifiers::Feet;
+use glam::Vec2;
 
-/// The points of a blend space.
+pub(crate) mod space;
+pub(crate) mod steer;
+mod travel;
+mod triangles;
+
+pub(super) use travel::Walked;
+
+/// A value of the parameter of a blend space: `1.5.into()`, or `[0.5, -1.0].into()` in a plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parameter {
+    /// The value of a blend space with one parameter, or the first of two.
+    pub x: f32,
+    /// The second of two values. Blend spaces with one parameter do not read it.
+    pub y: f32,
+}
+
+impl From<f32> for Parameter {
+    fn from(x: f32) -> Self {
+        Self { x, y: 0.0 }
+    }
+}
+
+impl From<[f32; 2]> for Parameter {
+    fn from([x, y]: [f32; 2]) -> Self {
+        Self { x, y }
+    }
+}
+
+impl From<Vec2> for Parameter {
+    fn from(v: Vec2) -> Self {
+        v.to_array().into()
+    }
+}
+
+/// Clips at values of a parameter, such as a walking speed; for
+/// [`Crowd::add_blend_space`](crate::crowd::Crowd::add_blend_space) and
+/// [`Mixer::add_blend_space`](super::Mixer::add_blend_space), which also take a slice of values and clips.
+///
+/// All clips share one phase, so that strides match. At most three have a weight at once:
+///
+/// - On a line the two neighbours of the value, by linear weights. Beyond an end the clip there plays alone.
+/// - In a plane the corners of the triangle that the value lies in, by barycentric weights: Delaunay triangles, made when
+///   the space is added. Outside all triangles, the nearest point on their edge counts.
+///
+/// The phase advances at the blend of the clips' rates. So with values that are speeds, a character travels slower
+/// between two clips than the value says. [`by_speed`](Self::by_speed) and [`by_velocity`](Self::by_velocity) choose
+/// weights by which it travels at exactly that speed.
+///
+/// ```
+/// use phalanx::crowd::{BlendSpace, Crowd, PlayOptions};
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+/// let [idle, walk, run] = ["Idle", "Walk", "Run"].map(|name| crowd.clip_named(rig, name).unwrap());
+/// let plane = BlendSpace::plane(&[([0.0, 0.0], idle), ([0.0, 1.5], walk), ([1.0, 3.0], run)]);
+/// let space = crowd.add_blend_space(rig, plane.following(0.3))?;
+/// let all = [crowd.spawn(rig)?, crowd.spawn(rig)?];
+/// crowd.play_many(&all, 0, &[space], &[PlayOptions::default()])?;
+/// crowd.advance(0.1)?;
+/// crowd.set_parameters(&all, 0, &[space], &[[0.2, 1.0], [0.5, 2.0]])?;
+/// crowd.advance(0.5)?;
+/// let state = crowd.playing(all[1])?.action(0, space)?;
+/// assert_eq!(crowd.playing(all[1])?.clips().count(), 3);
+/// assert!(state.parameter.is_some_and(|at| (at.x - 0.5).abs() + (at.y - 2.0).abs() < 1e-5));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Space {
-    pub(super) points: Vec<Point>,
+pub struct BlendSpace {
+    pub(super) form: Form,
+    pub(super) clips: Vec<ClipId>,
+    pub(super) feet: Option<Feet>,
+    /// Seconds in which the parameter reaches an asked value.
+    pub(super) seconds: f32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
-    pub parameter: f32,
-    /// Index of the clip in the pool.
-    pub clip: u16,
+/// The values of the clips of a [`BlendSpace`], in the order of its clips.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Form {
+    Line(Vec<f32>),
+    Plane(Vec<[f32; 2]>),
+    Speed,
+    Velocity,
 }
 
-/// The clips that play at one value of the parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Members {
-    pub clip: u16,
-    /// Index of the second clip. [`NO_CLIP`] marks a clip outside blend spaces, whose time is in seconds.
-    pub other: u16,
-    /// Weight of `other`; `clip` has the rest to 1.
-    pub mix: f32,
-}
-
-impl Members {
-    pub const NOTHING: Self = Self { clip: NO_CLIP, other: NO_CLIP, mix: 0.0 };
-}
-
-/// The change of an action's time per second at speed 1: one second, or the phases at the blend of the clips' rates.
-pub(crate) fn pace(clips: &Clips, action: &Action) -> f64 {
-    pace_by(action, |clip| clips.get(clip).map_or(0.0, |c| f64::from(c.duration())))
-}
-
-/// [`pace`] with given durations of clips.
-pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
-    if !action.in_phases() {
-        return 1.0;
-    }
-    let rate = |clip: u16| {
-        let duration = duration(clip);
-        if duration > 0.0 { 1.0 / duration } else { 0.0 }
-    };
-    let (clip, other) = action.members();
-    let below = rate(clip);
-    match other {
-        Some((other, mix)) => below + (rate(other) - below) * f64::from(mix),
-        None => below,
-    }
-}
-
-/// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
-pub(super) const MAX_SPACES: usize = u16::MAX as usize;
-
-impl Space {
-    /// The neighbours of a value. Beyond the ends, the clip at that end plays alone.
-    pub(crate) fn at(&self, value: f32) -> Members {
-        let alone = |p: &Point| Members { clip: p.clip, other: p.clip, mix: 0.0 };
-        let above = self.points.partition_point(|p| p.parameter <= value);
-        match (above.checked_sub(1), self.points.get(above)) {
-            (Some(below), Some(above)) => {
-                let below = &self.points[below];
-                let mix = (value - below.parameter) / (above.parameter - below.parameter);
-                if mix <= 0.0 {
-                    return alone(below);
-                }
-                Members { clip: below.clip, other: above.clip, mix }
-            }
-            // There is at least one point.
-            (below, _) => alone(&self.points[below.unwrap_or(0)]),
-        }
+impl BlendSpace {
+    fn new(form: Form, clips: impl Iterator<Item = ClipId>) -> Self {
+        Self { form, clips: clips.collect(), feet: None, seconds: 0.0 }
     }
 
-    /// The first parameter at which two neighbours have these weights, or at which a clip plays alone.
-    pub(super) fn parameter(&self, (clip, other): (u16, Option<(u16, f32)>)) -> Option<f32> {
-        let Some((other, mix)) = other else {
-            let alone = self.points.iter().find(|p| p.clip == clip);
-            return alone.map(|p| p.parameter);
-        };
-        let mut pairs = self.points.windows(2);
-        let pair = pairs.find(|pair| (pair[0].clip, pair[1].clip) == (clip, other))?;
-        let [low, high] = [&pair[0], &pair[1]].map(|p| f64::from(p.parameter));
-        Some((low + (high - low) * f64::from(mix)) as f32)
+    /// Clips at ascending values of one parameter.
+    pub fn line(points: &[(f32, ClipId)]) -> Self {
+        let values = points.iter().map(|p| p.0).collect();
+        Self::new(Form::Line(values), points.iter().map(|p| p.1))
     }
 
-    pub(crate) fn holds(&self, clip: u16) -> bool {
-        self.points.iter().any(|p| p.clip == clip)
+    /// Clips at points of a plane: two parameters, such as a velocity to the side and forwards. At least three, at most 64,
+    /// and not all on one line.
+    pub fn plane(points: &[([f32; 2], ClipId)]) -> Self {
+        let values = points.iter().map(|p| p.0).collect();
+        Self::new(Form::Plane(values), points.iter().map(|p| p.1))
     }
 
-    /// Index of one of the clips; all are of one kind.
-    pub(super) fn any_clip(&self) -> u16 {
-        self.points[0].clip
+    /// Clips by the speeds at which they travel, in metres per second, in any order: at a parameter of 1.6 the character
+    /// travels at 1.6 m/s, whatever the clips' lengths. The direction is that of the fastest clip; a clip that
+    /// travels against it has a negative speed.
+    ///
+    /// A clip travels by its root motion, from its first pose to its last. One without root motion stands, unless
+    /// [`measured_by`](Self::measured_by) says how to measure it.
+    pub fn by_speed(clips: &[ClipId]) -> Self {
+        Self::new(Form::Speed, clips.iter().copied())
+    }
+
+    /// Clips by the velocities at which they travel, in metres per second: x and z of model space. Otherwise as
+    /// [`by_speed`](Self::by_speed).
+    pub fn by_velocity(clips: &[ClipId]) -> Self {
+        Self::new(Form::Velocity, clips.iter().copied())
+    }
+
+    /// Measures how clips without root motion travel, by the feet that stand: between the [markers](super::Foot::markers)
+    /// that put a foot down and lift it, in the quarter of that time in which its ankle is fastest, as its sole is flat.
+    pub fn measured_by(mut self, feet: Feet) -> Self {
+        self.feet = Some(feet);
+        self
+    }
+
+    /// Makes the parameter follow an asked value within `seconds`, smoothly: a cubic in time that begins at the present
+    /// value and velocity and ends at rest. A value that is asked for before an action has been advanced applies at once.
+    /// Default 0.
+    pub fn following(mut self, seconds: f32) -> Self {
+        self.seconds = seconds;
+        self
+    }
+}
+
+impl From<&[(f32, ClipId)]> for BlendSpace {
+    fn from(points: &[(f32, ClipId)]) -> Self {
+        Self::line(points)
+    }
+}
+
+impl<const N: usize> From<&[(f32, ClipId); N]> for BlendSpace {
+    fn from(points: &[(f32, ClipId); N]) -> Self {
+        Self::line(points)
+    }
+}
+
+impl From<&Vec<(f32, ClipId)>> for BlendSpace {
+    fn from(points: &Vec<(f32, ClipId)>) -> Self {
+        Self::line(points)
     }
 }

@@ -1,7 +1,6 @@
 //! Crossfades of two actions: fades, time warping, synchronised start.
 
 use super::action::Action;
-use super::blend_space::pace;
 use super::error::PlaybackError;
 use super::ids::{Playable, Source};
 use super::layer_state::{Entrance, LayerState};
@@ -132,11 +131,11 @@ impl Prepared {
         let goes_on = |&a: &usize| !state.action(a).finished();
         let target = match state.find(to).filter(goes_on) {
             Some(a) => *state.action(a),
-            None => Action::new(to, library.members_of(to, options.parameter), options),
+            None => Action::new(to, library.place_of(to, options.parameter), options),
         };
         let phases = |action: &Action| {
             let length = action.course().length;
-            let pace = pace(library.clips(), action);
+            let pace = library.motions().pace(action);
             if length > 0.0 { pace / length } else { 0.0 }
         };
         let (mine, theirs) = (phases(source), phases(&target));
@@ -158,9 +157,12 @@ impl Prepared {
             Sync::No => None,
             Sync::Phase => Some(phase * length),
             Sync::Markers(names) => {
-                let clip = |index| library.clips().get(index).map(|c| c.as_ref());
-                let first: Option<&Clip> = clip(source.members().0);
-                let (Some(first), Some(second)) = (first, clip(target.members().0)) else {
+                let clip = |action| {
+                    let clip = library.motions().clips_of(action).next()?;
+                    library.clips().get(clip).map(|c| c.as_ref())
+                };
+                let first: Option<&Clip> = clip(source);
+                let (Some(first), Some(second)) = (first, clip(&target)) else {
                     return Ok(prepared);
                 };
                 let beat = |clip: &'_ Clip, phase: f64| {

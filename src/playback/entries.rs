@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
-//! further  | further actions, linked oldest to youngest | warps | offsets |    one `Further` per bucket of 64 entries
+//! further  | further actions, linked oldest to youngest | extras | offsets |    one `Further` per bucket of 64 entries
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
@@ -11,6 +11,7 @@
 //! kind that is collected. The calendar follows from the entries and the event filter; it is not part of the state.
 
 use super::action::{Action, LAST};
+use super::blend_space::steer::Extra;
 use super::calendar::{Calendar, CalendarMut};
 use super::clock::{Clock, Moment, Wait};
 use super::inertia::Inertia;
@@ -21,7 +22,7 @@ use crate::simd::prefetch;
 mod further;
 mod same;
 
-use further::{Further, Warp};
+use further::{ExtraOf, Further};
 
 /// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
 pub(super) const BUCKET: usize = 64;
@@ -121,9 +122,9 @@ fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
     for action in actions(entry, further) {
         layer.push(action.linked(LAST));
     }
-    for warp in further.warps.iter().filter(|w| usize::from(w.entry) == number) {
-        if let Some(a) = layer.find(warp.source) {
-            layer.set_warp(a, warp.speed);
+    for of in further.extras.iter().filter(|of| usize::from(of.entry) == number) {
+        if let Some(a) = layer.find(of.source) {
+            *layer.moving(a).1 = of.extra;
         }
     }
     layer.offset = further.offset(number).copied();
@@ -168,8 +169,8 @@ impl EntriesMut<'_> {
         (load(entry, &self.further[at / BUCKET], at % BUCKET), entry.anchor)
     }
 
-    /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
-    /// changes. `update` gets the action as it is at `clock`, and the weight and the speed of the layer. It returns the
+    /// Updates an entry that plays one action, at a time when the layer's weight does not change, in a bucket where no
+    /// action has an [`Extra`](super::blend_space::steer::Extra). `update` gets the action as it is at `clock`, and the weight and the speed of the layer. It returns the
     /// seconds of the action's wait, and the seconds without an event that is collected, or `None` if the action stops.
     /// Returns false, and changes nothing, for any other entry.
     #[inline]
@@ -182,7 +183,7 @@ impl EntriesMut<'_> {
     ) -> bool {
         let (entry, further) = (&mut self.entries[at], &self.further[at / BUCKET]);
         let plays_one = entry.first.plays() && entry.plays_one();
-        let more = !further.warps.is_empty() || further.offset(at % BUCKET).is_some();
+        let more = !further.extras.is_empty() || further.offset(at % BUCKET).is_some();
         if !plays_one || entry.weight.running() || more {
             return false;
         }
@@ -230,16 +231,17 @@ impl EntriesMut<'_> {
         further.set_offset(at % BUCKET, layer.offset);
         // The index in a bucket is below 64.
         let entry = (at % BUCKET) as u8;
-        if !further.warps.is_empty() {
-            further.warps.retain(|w| w.entry != entry);
+        if !further.extras.is_empty() {
+            further.extras.retain(|of| of.entry != entry);
         }
         for (a, action) in actions.iter().enumerate() {
-            if let Some(speed) = layer.warp(a).copied() {
+            let extra = *layer.extra(a);
+            if extra != Extra::NONE {
                 let source = action.source();
-                if further.warps.len() == further.warps.capacity() {
-                    further.warps.reserve_exact(further.warps.len().max(1));
+                if further.extras.len() == further.extras.capacity() {
+                    further.extras.reserve_exact(further.extras.len().max(1));
                 }
-                further.warps.push(Warp { entry, source, speed });
+                further.extras.push(ExtraOf { entry, source, extra });
             }
         }
     }
@@ -370,10 +372,10 @@ impl Entries {
         self.few = few;
     }
 
-    /// Makes room in all buckets if this is the first further action, the first warp or the first offset, so that later
+    /// Makes room in all buckets if this is the first further action, the first extra or the first offset, so that later
     /// ones need not allocate in any bucket.
     fn make_first_room(&mut self, at: usize, layer: &LayerState) {
-        let mut needs = [layer.len() > 1, layer.warps(), layer.offset.is_some()];
+        let mut needs = [layer.len() > 1, layer.has_extras(), layer.offset.is_some()];
         for (needs, has) in needs.iter_mut().zip(self.further[at / BUCKET].has_room()) {
             *needs &= !has;
         }

@@ -6,7 +6,8 @@ use super::events::{Event, EventKind, EventKinds, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, Owner};
 use super::interval::{Loop, before};
-use super::lead::{Contender, Member, Passage, leader};
+use super::lead::{Contender, Passage, leader};
+use super::motions::Motions;
 use crate::clip::Clip;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub(crate) type Clips = Arena<Arc<Clip>>;
 
 /// Receives the events of one entry and labels them with its instance and layer.
 pub(crate) struct EventSink<'a> {
-    pub clips: &'a Clips,
+    pub motions: &'a Motions,
     pub events: &'a mut Events,
     /// The kinds of events that are collected.
     pub kinds: EventKinds,
@@ -28,7 +29,7 @@ pub(crate) struct EventSink<'a> {
 /// The seconds for which an action passes no event of these kinds, from `since` seconds after its anchor on. The end of
 /// its last pass is left out, since the entry is visited then in any case. All rounding of the times in between is
 /// allowed for.
-pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: f64) -> f64 {
+pub(crate) fn silence(motions: &Motions, kinds: EventKinds, action: &Action, since: f64) -> f64 {
     let rate = action.rate();
     if rate == 0.0 || !(kinds.markers || kinds.loops) {
         return f64::INFINITY;
@@ -41,10 +42,9 @@ pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: 
             false => course.length - playhead.time,
         };
     }
-    let (clip, other) = action.members();
-    for clip in std::iter::once(clip).chain(other.map(|other| other.0)) {
+    for &(clip, _) in motions.members(action).all() {
         if kinds.markers
-            && let Some(table) = timetable(clips, clip, &course)
+            && let Some(table) = timetable(&motions.clips, clip, &course)
             && !table.markers.is_empty()
         {
             distance = distance.min(table.distance(playhead, backwards));
@@ -61,25 +61,43 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 }
 
 impl EventSink<'_> {
-    /// Fires the events that action `a` of a layer passes.
-    pub fn emit(&mut self, layer: &[Contender], a: usize, passage: &Passage) {
+    /// Fires the events that action `a` of a layer passes, and that it stops.
+    pub fn emit(&mut self, layer: &[Contender], a: usize, passage: Option<&Passage>) {
         if self.kinds == EventKinds::NONE {
             return;
         }
-        let action = &layer[a].action;
-        let (clip, other) = action.members();
+        let (action, motions) = (&layer[a].action, self.motions);
+        let members = motions.members(action);
         let course = action.course();
         let weight = action.weight.value() * self.layer_weight;
-        let mix = other.map_or(0.0, |other| other.1);
-        // Loop and finish events fire once, for the clip of greater weight.
-        let first_leads = mix <= 0.5;
-        let mut emit = |clip, member, weight, ends| {
-            let leads = |clips: &Clips, seconds| leader(clips, layer, seconds) == Some((a, member));
-            self.emit_clip(clip, (&course, passage), weight, ends, leads);
-        };
-        emit(clip, Member::First, weight * (1.0 - mix), first_leads);
-        if let Some((other, mix)) = other {
-            emit(other, Member::Other, weight * mix, !first_leads);
+        // Events of the whole action fire once, for the clip of the greatest weight.
+        let heaviest = members.heaviest();
+        if let Some(passage) = passage {
+            for (member, &(clip, share)) in members.all().iter().enumerate() {
+                let leads = |seconds| leader(motions, layer, seconds) == Some((a, member));
+                let ends = member == heaviest;
+                self.emit_clip(clip, (&course, passage), weight * share, ends, leads);
+            }
+        }
+        if self.kinds.stops
+            && layer[a].until < f64::INFINITY
+            && let Some(&(clip, share)) = members.all().get(heaviest)
+        {
+            let distance = passage.map_or(0.0, |passage| passage.rate * layer[a].until);
+            let end = course.advance(action.playhead(), distance).0;
+            let mirrored = course.mirrored(end.pass);
+            let time = if mirrored { course.length - end.time } else { end.time };
+            let phases = if action.in_phases() { motions.duration(clip) } else { 1.0 };
+            self.events.all.push(Event {
+                instance: self.instance,
+                layer: self.layer as u16,
+                clip: ClipId::new(self.owner, clip, motions.clips.generation(clip)),
+                kind: EventKind::Stopped,
+                marker: 0,
+                time: (time * phases) as f32,
+                weight: weight * share,
+                leading: false,
+            });
         }
     }
 
@@ -89,10 +107,10 @@ impl EventSink<'_> {
         (course, passage): (&Loop, &Passage),
         weight: f32,
         ends: bool,
-        leads: impl Fn(&Clips, f64) -> bool,
+        leads: impl Fn(f64) -> bool,
     ) {
         let interval = &passage.interval;
-        let Some(table) = timetable(self.clips, index, course) else {
+        let Some(table) = timetable(&self.motions.clips, index, course) else {
             return;
         };
         // Most intervals cross no end of a pass. One that touches time 0 may: backwards, that is an end.
@@ -103,6 +121,7 @@ impl EventSink<'_> {
             markers: self.kinds.markers && !table.markers.is_empty(),
             loops: self.kinds.loops && ends && crosses,
             finishes: self.kinds.finishes && ends && interval.finished,
+            stops: false,
         };
         if kinds == EventKinds::NONE {
             return;
@@ -113,8 +132,7 @@ impl EventSink<'_> {
             if course.mirrored(pass) == interval.backwards { duration } else { 0.0 }
         };
         let (instance, layer) = (self.instance, self.layer as u16);
-        let clip = ClipId::new(self.owner, index, self.clips.generation(index));
-        let clips = self.clips;
+        let clip = ClipId::new(self.owner, index, self.motions.clips.generation(index));
         let events = &mut *self.events;
         let dropped = table.fire(interval, kinds, |fired, distance| {
             let (kind, marker, time) = match fired {
@@ -130,7 +148,7 @@ impl EventSink<'_> {
                 marker: marker as u16,
                 time,
                 weight,
-                leading: leads(clips, passage.moment(distance)),
+                leading: leads(passage.moment(distance)),
             });
         });
         self.events.dropped = self.events.dropped.saturating_add(dropped);

@@ -17,6 +17,9 @@ pub enum EventKind {
     Looped,
     /// The last pass ended (backwards: the start of the first pass was reached).
     Finished,
+    /// The action left its layer in the step: its fade-out ended, or its last pass if it [stops](super::AtEnd) there. A call
+    /// that stops an action at once fires nothing.
+    Stopped,
 }
 
 /// A set of event kinds: the filter of a mixer or of a rig's instances.
@@ -28,13 +31,15 @@ pub struct EventKinds {
     pub loops: bool,
     /// Includes [`EventKind::Finished`].
     pub finishes: bool,
+    /// Includes [`EventKind::Stopped`].
+    pub stops: bool,
 }
 
 impl EventKinds {
     /// All kinds. The default.
-    pub const ALL: Self = Self { markers: true, loops: true, finishes: true };
+    pub const ALL: Self = Self { markers: true, loops: true, finishes: true, stops: true };
     /// No kind.
-    pub const NONE: Self = Self { markers: false, loops: false, finishes: false };
+    pub const NONE: Self = Self { markers: false, loops: false, finishes: false, stops: false };
 }
 
 impl Default for EventKinds {
@@ -50,7 +55,8 @@ pub struct Event {
     pub instance: InstanceId,
     /// Index of the layer that the action is on.
     pub layer: u16,
-    /// Handle of the clip. Of a blend space, the clip that has the marker; for other kinds, the clip of greater weight.
+    /// Handle of the clip. Of a blend space, the clip that has the marker; for other kinds, the clip of the greatest
+    /// weight.
     pub clip: ClipId,
     /// The kind of the event.
     pub kind: EventKind,
@@ -61,8 +67,8 @@ pub struct Event {
     /// Weight of the clip in the pose when the step began: action × share in a blend space × layer.
     pub weight: f32,
     /// True if the clip led its layer when the event happened: it had the greatest weight (action × share in a blend
-    /// space) of the clips with markers. Of equal weights, the action that began later leads; of the two clips of a
-    /// blend space, the first one does.
+    /// space) of the clips with markers. Of equal weights, the action that began later leads; of the clips of a blend
+    /// space, the first one does.
     ///
     /// So if clips play in step and have their markers at the same phases, every footstep is heard once, in any blend
     /// and crossfade. The weights are those at the moment of the event within the step, so that the length of steps

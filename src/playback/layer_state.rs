@@ -1,12 +1,14 @@
 //! `LayerState`: one layer of one instance with its actions, as calls and steps change it.
 
 use super::action::Action;
+use super::blend_space::Parameter;
+use super::blend_space::steer::Extra;
 use super::ids::Source;
 use super::inertia::Inertia;
 use super::interval::Loop;
 use super::library::Library;
 use super::linear_fade::LinearFade;
-use super::options::PlayOptions;
+use super::options::{AtEnd, PlayOptions};
 
 /// The largest number of actions of a layer.
 pub const ACTIONS_PER_LAYER: usize = 4;
@@ -22,8 +24,8 @@ pub(crate) struct LayerState {
     count: u8,
     /// The actions, oldest first; the first `count` play.
     actions: [Action; ACTIONS_PER_LAYER],
-    /// The warps of the actions' speeds, by action.
-    warps: [LinearFade; ACTIONS_PER_LAYER],
+    /// What few actions have, by action.
+    extras: [Extra; ACTIONS_PER_LAYER],
 }
 
 /// Whether a motion that plays already keeps its time.
@@ -44,7 +46,7 @@ impl LayerState {
             offset: None,
             count: 0,
             actions: [Action::NOTHING; ACTIONS_PER_LAYER],
-            warps: [LinearFade::still(0.0); ACTIONS_PER_LAYER],
+            extras: [Extra::NONE; ACTIONS_PER_LAYER],
         }
     }
 
@@ -64,24 +66,51 @@ impl LayerState {
         &mut self.actions[a]
     }
 
-    /// An action, and the warp of its speed, to be advanced.
-    pub fn moving(&mut self, a: usize) -> (&mut Action, Option<&mut LinearFade>) {
-        (&mut self.actions[a], Some(&mut self.warps[a]))
+    /// An action, and what few have, to be changed or advanced.
+    pub fn moving(&mut self, a: usize) -> (&mut Action, &mut Extra) {
+        (&mut self.actions[a], &mut self.extras[a])
+    }
+
+    /// What few actions have.
+    pub fn extra(&self, a: usize) -> &Extra {
+        &self.extras[a]
     }
 
     /// The warp of an action's speed, if one runs.
     pub fn warp(&self, a: usize) -> Option<&LinearFade> {
-        Some(&self.warps[a]).filter(|warp| warp.running())
+        Some(&self.extras[a].warp).filter(|warp| warp.running())
     }
 
-    /// Whether the speed of an action warps.
-    pub fn warps(&self) -> bool {
-        self.warps.iter().any(LinearFade::running)
+    /// Whether an action has something that few have.
+    pub fn has_extras(&self) -> bool {
+        self.extras.iter().any(|extra| *extra != Extra::NONE)
     }
 
     /// Sets the warp of an action's speed. A warp that does not run ends the action's warp.
     pub fn set_warp(&mut self, a: usize, warp: LinearFade) {
-        self.warps[a] = if warp.running() { warp } else { LinearFade::still(0.0) };
+        self.extras[a].warp = if warp.running() { warp } else { LinearFade::still(0.0) };
+    }
+
+    pub fn set_at_end(&mut self, a: usize, at_end: AtEnd) {
+        self.actions[a].set_at_end(at_end);
+        self.extras[a].fade_out = at_end.fade_out();
+    }
+
+    /// Sends the parameter of an action that plays a blend space to a value.
+    pub fn steer(&mut self, a: usize, library: &Library, value: Parameter) {
+        let (action, extra) = self.moving(a);
+        if let Some(space) = action.space().and_then(|space| library.spaces().get(space)) {
+            extra.steer_to(value, space, action);
+        }
+    }
+
+    /// What an action does after its last pass.
+    pub fn at_end(&self, a: usize) -> AtEnd {
+        match (self.actions[a].stops_at_end(), self.extras[a].fade_out) {
+            (false, _) => AtEnd::Hold,
+            (true, 0.0) => AtEnd::Stop,
+            (true, seconds) => AtEnd::FadeOut(seconds),
+        }
     }
 
     /// The action that plays a clip or blend space, if any.
@@ -107,10 +136,10 @@ impl LayerState {
     pub fn remove(&mut self, a: usize) {
         let end = self.len();
         self.actions[a..end].rotate_left(1);
-        self.warps[a..end].rotate_left(1);
+        self.extras[a..end].rotate_left(1);
         self.count -= 1;
         self.actions[end - 1] = Action::NOTHING;
-        self.warps[end - 1] = LinearFade::still(0.0);
+        self.extras[end - 1] = Extra::NONE;
         if self.count == 0 {
             // There is no pose that it could be an offset of.
             self.offset = None;
@@ -185,15 +214,17 @@ impl LayerState {
                 (a, false)
             }
             None => {
-                let members = library.members_of(source, options.parameter);
-                let mut action = Action::new(source, members, options);
+                let place = library.place_of(source, options.parameter);
+                let mut action = Action::new(source, place, options);
                 if let Some(a) = own {
                     // The action keeps its weight and its fade, and becomes the youngest.
                     action.weight = self.action(a).weight;
                     action.set_ending(self.action(a).ending());
                     self.remove(a);
                 }
-                self.push(action)
+                let pushed = self.push(action);
+                self.set_at_end(pushed.0, options.at_end);
+                pushed
             }
         };
         self.action_mut(a).aim(options.weight, seconds);
@@ -208,8 +239,8 @@ impl LayerState {
             self.action_mut(a).warp_to(speed);
             self.set_warp(a, LinearFade::still(speed));
         }
+        self.set_at_end(a, options.at_end);
         let action = self.action_mut(a);
-        action.set_at_end(options.at_end);
         action.set_paused(false);
         let length = action.course().length;
         action.set_course(&Loop::new(options.loop_mode, options.repetitions, length));
@@ -220,11 +251,11 @@ impl LayerState {
     pub fn steady(&self) -> f64 {
         let mut steady = self.weight.wait();
         steady = self.offset.map_or(steady, |offset| steady.min(offset.left().max(0.0)));
-        for (action, warp) in self.actions().iter().zip(&self.warps) {
-            if warp.running() && !action.paused() {
+        for (action, extra) in self.actions().iter().zip(&self.extras) {
+            if extra.moves(action) {
                 return 0.0;
             }
-            steady = steady.min(action.steady());
+            steady = steady.min(action.steady()).min(extra.until_fade_out(action));
         }
         steady
     }

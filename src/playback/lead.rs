@@ -2,10 +2,10 @@
 //! heard.
 
 use super::action::Action;
-use super::event_sink::Clips;
 use super::interval::TimeInterval;
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::linear_fade::LinearFade;
+use super::motions::Motions;
 
 /// Weights that differ by less count as equal. Clips in step pass the same marker at moments that differ by the
 /// rounding of an f32 time, less than a microsecond; in that time the weights of a fade of 20 ms change by less than
@@ -30,14 +30,6 @@ pub(crate) struct Contender {
     pub until: f64,
     /// Seconds of the step after which the action leads nothing, since it is paused, has finished or stops.
     pub leads: f64,
-}
-
-/// One of the clips of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Member {
-    First,
-    /// The second clip of a blend space.
-    Other,
 }
 
 /// The actions of a layer when a step begins, oldest first.
@@ -68,22 +60,22 @@ impl Contender {
         Self { leads: f64::NEG_INFINITY, ..Self::new(action) }
     }
 
-    /// The weight of the action's leading clip, and which clip that is, `seconds` after the step began.
-    fn at(&self, clips: &Clips, seconds: f64) -> Option<(f32, Member)> {
+    /// The weight of the action's leading clip, and the number of that member, `seconds` after the step began.
+    fn at(&self, motions: &Motions, seconds: f64) -> Option<(f32, usize)> {
         let fade = &self.action.weight;
         let weight = fade.after(seconds).abs();
         if seconds > self.leads || weight == 0.0 && fade.left() <= seconds {
             return None;
         }
-        let marked = |clip: u16| clips.get(clip).is_some_and(|c| !c.markers().is_empty());
-        let (first, other) = self.action.members();
-        let (other, mix) = other.unwrap_or((first, 0.0));
-        match (marked(first) && mix < 1.0, marked(other) && mix > 0.0) {
-            (true, false) => Some((weight * (1.0 - mix), Member::First)),
-            (true, true) if mix <= 0.5 => Some((weight * (1.0 - mix), Member::First)),
-            (_, true) => Some((weight * mix, Member::Other)),
-            (false, false) => None,
+        let marked = |clip: u16| motions.clips.get(clip).is_some_and(|c| !c.markers().is_empty());
+        let members = motions.members(&self.action);
+        let mut best: Option<(f32, usize)> = None;
+        for (member, &(clip, share)) in members.all().iter().enumerate() {
+            if best.is_none_or(|(most, _)| share > most) && marked(clip) {
+                best = Some((share, member));
+            }
         }
+        best.map(|(share, member)| (weight * share, member))
     }
 }
 
@@ -107,10 +99,10 @@ impl Contenders {
 }
 
 /// The action that leads a layer `seconds` after the step began, and which of its clips leads.
-pub(crate) fn leader(clips: &Clips, all: &[Contender], seconds: f64) -> Option<(usize, Member)> {
+pub(crate) fn leader(motions: &Motions, all: &[Contender], seconds: f64) -> Option<(usize, usize)> {
     let candidates = || {
         let each = all.iter().enumerate();
-        each.filter_map(|(a, c)| c.at(clips, seconds).map(|found| (a, found)))
+        each.filter_map(|(a, c)| c.at(motions, seconds).map(|found| (a, found)))
     };
     let most = candidates().map(|(_, (weight, _))| weight).reduce(f32::max)?;
     let mut even = candidates().filter(|(_, (weight, _))| *weight >= most - EVEN);

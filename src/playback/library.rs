@@ -2,12 +2,13 @@
 
 use super::action::Action;
 use super::arena::Arena;
-use super::blend_space::Space;
+use super::blend_space::space::{MAX_MEMBERS, Space};
 use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::ids::{ClipId, ModifierId, Owner, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::modifiers::{Definition, MAX_MODIFIERS};
+use super::motions::Motions;
 use super::options::{
     LayerOptions, MAX_LAYERS, PlayOptions, check, check_parameter, check_repetitions,
     check_seconds, check_speed, check_time,
@@ -26,6 +27,9 @@ mod spaces;
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 pub(crate) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
+/// The most clips of one action on a line. Limits count them, whether there are blend spaces or not.
+const ON_LINE: usize = 2;
+
 /// The user of a handle in messages, unless the call names another.
 const INSTANCE: &str = "this instance";
 
@@ -35,8 +39,7 @@ pub(crate) struct Library {
     /// The owner that handles of the clips, blend spaces and instances name.
     owner: Owner,
     rig: Arc<Rig>,
-    clips: Arena<Arc<Clip>>,
-    spaces: Arena<Space>,
+    motions: Motions,
     modifiers: Arena<Arc<Definition>>,
     layers: Vec<LayerOptions>,
     /// Hashes that snapshots refer to; made by the first snapshot after the loaded clips have changed.
@@ -46,8 +49,9 @@ pub(crate) struct Library {
 impl Library {
     pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
         let clips = rig.clips().iter().cloned().collect();
-        let (spaces, modifiers, identity) = (Arena::default(), Arena::default(), OnceLock::new());
-        Self { owner, rig, clips, spaces, modifiers, layers, identity }
+        let motions = Motions { clips, spaces: Arena::default() };
+        let (modifiers, identity) = (Arena::default(), OnceLock::new());
+        Self { owner, rig, motions, modifiers, layers, identity }
     }
 
     pub fn owner(&self) -> Owner {
@@ -70,12 +74,17 @@ impl Library {
     }
 
     #[inline(always)]
+    pub fn motions(&self) -> &Motions {
+        &self.motions
+    }
+
+    #[inline(always)]
     pub fn clips(&self) -> &Clips {
-        &self.clips
+        &self.motions.clips
     }
 
     pub fn spaces(&self) -> &Arena<Space> {
-        &self.spaces
+        &self.motions.spaces
     }
 
     pub fn modifiers(&self) -> &Arena<Arc<Definition>> {
@@ -131,9 +140,19 @@ impl Library {
         feet.map(|feet| (index, feet)).ok_or_else(|| PlaybackError::Modifier { what: what() })
     }
 
-    /// The most clips of one action: two if there are blend spaces.
+    /// The most clips of one action: several if there are blend spaces.
     pub fn clips_per_action(&self) -> usize {
-        1 + usize::from(!self.spaces.is_empty())
+        let plane = self.motions.spaces.iter().any(|(_, space)| space.kind.plane);
+        match (self.motions.spaces.is_empty(), plane) {
+            (true, _) => 1,
+            (false, plane) => {
+                if plane {
+                    MAX_MEMBERS
+                } else {
+                    ON_LINE
+                }
+            }
+        }
     }
 
     /// The hashes of skeleton, layers and clips, to which snapshots refer.
@@ -163,17 +182,18 @@ impl Library {
         }
         limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
         let clips = rig.clips().iter().map(|c| &**c);
-        Self::check_scales(rig, layers, clips)
+        Self::check_scales(rig, layers, clips, ON_LINE)
     }
 
-    /// Checks that scales stay within f32 for any clips that may play together.
+    /// Checks that scales stay within f32 for any clips that may play together, of which an action has so many.
     fn check_scales<'c>(
         rig: &Rig,
         layers: &[LayerOptions],
         clips: impl Iterator<Item = &'c Clip>,
+        per_action: usize,
     ) -> Result<(), PlaybackError> {
-        // An action that plays a blend space plays two clips.
-        let additive = layers.iter().filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2;
+        let additive = layers.iter().filter(|l| l.additive).count() * ACTIONS_PER_LAYER;
+        let additive = additive * per_action;
         let checked = check_scales(rig.skeleton(), clips, additive);
         checked.map_err(|source| PlaybackError::Scales {
             rig: rig.name().to_owned(),
@@ -183,18 +203,18 @@ impl Library {
 
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
         let index = u16::try_from(clip).ok()?;
-        let (_, loaded) = self.clips.values.get(clip)?;
+        let (_, loaded) = self.motions.clips.values.get(clip)?;
         loaded.as_ref().map(|_| self.clip_id(index))
     }
 
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
-        let found = self.clips.iter().find(|(_, c)| c.name() == name);
+        let found = self.motions.clips.iter().find(|(_, c)| c.name() == name);
         found.map(|(index, _)| self.clip_id(index))
     }
 
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.find_clip(name).ok_or_else(|| {
-            let names = self.clips.iter().map(|(_, clip)| clip.name());
+            let names = self.motions.clips.iter().map(|(_, clip)| clip.name());
             LookupError::no_clip(self.rig.name(), name, names).into()
         })
     }
@@ -205,20 +225,21 @@ impl Library {
             source: Box::new(source),
         })?;
         if !clip.scale_factors().is_empty() {
-            let loaded = self.clips.iter().map(|(_, clip)| &**clip);
+            let loaded = self.motions.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
-            Self::check_scales(&self.rig, &self.layers, all)?;
+            let per_action = self.clips_per_action().max(ON_LINE);
+            Self::check_scales(&self.rig, &self.layers, all, per_action)?;
             // With this clip, undone clips may be beyond the limit; adding them again checks that.
-            self.clips.disown(|undone| !undone.scale_factors().is_empty());
-            self.spaces.disown(|_| true);
+            self.motions.clips.disown(|undone| !undone.scale_factors().is_empty());
+            self.motions.spaces.disown(|_| true);
         }
         let same = |a: &Arc<Clip>, b: &Arc<Clip>| {
             Arc::ptr_eq(a, b) || a.name() == b.name() && a.identity() == b.identity()
         };
         let what = "clips of one rig";
-        let (index, again) = self.clips.add_again(clip, same, what, MAX_CLIPS)?;
+        let (index, again) = self.motions.clips.add_again(clip, same, what, MAX_CLIPS)?;
         if !again {
-            self.spaces.disown(|space| space.holds(index));
+            self.motions.spaces.disown(|space| space.holds(index));
         }
         self.identity = OnceLock::new();
         Ok(self.clip_id(index))
@@ -229,9 +250,8 @@ impl Library {
         match source {
             Source::Clip(clip) => self.adopt_clips([clip]),
             // The clips of a blend space that is in the state are in the state, too.
-            Source::Space(space) if self.spaces.adopt(space) => {
-                let points = self.spaces.get(space).map_or(&[][..], |s| &s.points);
-                let clips: Vec<u16> = points.iter().map(|p| p.clip).collect();
+            Source::Space(space) if self.motions.spaces.adopt(space) => {
+                let clips: Vec<u16> = self.motions.all_clips(source).collect();
                 self.adopt_clips(clips)
             }
             Source::Space(_) => false,
@@ -240,7 +260,8 @@ impl Library {
 
     /// As [`adopt`](Self::adopt), for clips.
     fn adopt_clips(&mut self, clips: impl IntoIterator<Item = u16>) -> bool {
-        let adopted = clips.into_iter().fold(false, |any, clip| self.clips.adopt(clip) | any);
+        let adopted =
+            clips.into_iter().fold(false, |any, clip| self.motions.clips.adopt(clip) | any);
         if adopted {
             self.identity = OnceLock::new();
         }
@@ -249,7 +270,7 @@ impl Library {
 
     /// Whether a clip or blend space is undone: see [`Arena`](super::arena::Arena).
     pub fn has_undone(&self) -> bool {
-        self.clips.has_undone() || self.spaces.has_undone()
+        self.motions.clips.has_undone() || self.motions.spaces.has_undone()
     }
 
     /// Unloads a clip. `playing` are the actions of all instances.
@@ -259,8 +280,9 @@ impl Library {
         playing: impl Iterator<Item = &'p Action>,
     ) -> Result<Arc<Clip>, PlaybackError> {
         let index = self.clip_index(clip, INSTANCE)?;
-        let users = playing.filter(|a| a.uses(index)).count()
-            + self.spaces.iter().filter(|(_, space)| space.holds(index)).count();
+        let uses = |a: &&Action| self.motions.clips_of(a).any(|clip| clip == index);
+        let users = playing.filter(uses).count()
+            + self.motions.spaces.iter().filter(|(_, space)| space.holds(index)).count();
         if users > 0 {
             let users = match users {
                 1 => "1 action or blend space".into(),
@@ -268,19 +290,19 @@ impl Library {
             };
             return Err(PlaybackError::InUse { name: self.name_of(clip.into()), users });
         }
-        let taken = self.clips.take(index);
-        self.spaces.disown(|space| space.holds(index));
+        let taken = self.motions.clips.take(index);
+        self.motions.spaces.disown(|space| space.holds(index));
         self.identity = OnceLock::new();
         taken.ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }
 
     pub fn clip(&self, id: ClipId) -> Option<&Arc<Clip>> {
-        let found = self.clips.find(id.index, id.generation);
+        let found = self.motions.clips.find(id.index, id.generation);
         found.filter(|_| id.owner == self.owner)
     }
 
     pub fn clip_id(&self, index: u16) -> ClipId {
-        ClipId::new(self.owner, index, self.clips.generation(index))
+        ClipId::new(self.owner, index, self.motions.clips.generation(index))
     }
 
     /// The text that names the rig in messages.
@@ -333,11 +355,9 @@ impl Library {
     pub fn check_motion(&self, layer: usize, motion: Playable) -> Result<Source, PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;
-        let clip = match source {
-            Source::Clip(clip) => Some(clip),
-            Source::Space(space) => self.spaces.get(space).map(Space::any_clip),
-        };
-        if let Some(data) = clip.and_then(|clip| self.clips.get(clip)) {
+        // All clips of a blend space are of one kind.
+        let clip = self.motions.all_clips(source).next();
+        if let Some(data) = clip.and_then(|clip| self.motions.clips.get(clip)) {
             self.check_kind(layer, data)?;
         }
         Ok(source)
@@ -385,6 +405,7 @@ impl Library {
         check_seconds("fade_in", options.fade_in)?;
         check_repetitions(options.repetitions)?;
         check_parameter(options.parameter)?;
+        options.at_end.check()?;
         self.check_weight("weight", layer, options.weight)
     }
 
@@ -409,17 +430,17 @@ impl Library {
         let loaded = |clips: &Clips| -> Vec<_> {
             (0..clips.extent()).map(|clip| clips.get(clip).map(Arc::as_ptr)).collect()
         };
-        let before = loaded(&self.clips);
-        self.clips.rewind(&identity.clips, |then, clip, index| {
+        let before = loaded(&self.motions.clips);
+        self.motions.clips.rewind(&identity.clips, |then, clip, index| {
             let known = index.and_then(|index| now.clips.get(index));
             known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
         });
-        self.spaces.rewind(spaces, |a, b, _| a == b);
+        self.motions.spaces.rewind(spaces, |a, b, _| a == b);
         self.identity = OnceLock::new();
-        let after = loaded(&self.clips);
+        let after = loaded(&self.motions.clips);
         let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();
         let changed = |index: u16| clip(&before, index) != clip(&after, index);
-        self.spaces.disown(|space| space.points.iter().any(|p| changed(p.clip)));
+        self.motions.spaces.disown(|space| space.points().iter().any(|p| changed(p.clip)));
         let others = (0..).zip(&before).filter(|&(index, _)| changed(index));
         others.map(|(index, _)| index).collect()
     }

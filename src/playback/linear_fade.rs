@@ -91,6 +91,11 @@ impl LinearFade {
         if self.running() { self.at(left) as f32 } else { self.to }
     }
 
+    /// [`after`](Self::after) in f64.
+    pub fn exact(&self, seconds: f64) -> f64 {
+        self.at(self.left - seconds)
+    }
+
     fn at(&self, left: f64) -> f64 {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
         if left > 0.0 { to + (from - to) * (left / self.total) } else { to }

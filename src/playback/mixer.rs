@@ -1,6 +1,7 @@
 //! `Mixer`: one character that owns its palette and events.
 
 use super::advance::Passed;
+use super::blend_space::BlendSpace;
 use super::error::PlaybackError;
 use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
 use super::hook::{Calls, HookFn, Hooked, PoseMut};
@@ -126,15 +127,15 @@ impl Mixer {
         self.pool.unload_clip(clip)
     }
 
-    /// Makes a blend space of clips at ascending values of a parameter.
+    /// Adds a blend space: a slice of ascending values with their clips, or any [`BlendSpace`].
     ///
     /// # Errors
-    /// If there are no clips, a clip is unknown, the clips are not of one kind, or the values do not ascend.
+    /// As for [`Crowd::add_blend_space`](crate::crowd::Crowd::add_blend_space).
     pub fn add_blend_space(
         &mut self,
-        points: &[(f32, ClipId)],
+        space: impl Into<BlendSpace>,
     ) -> Result<BlendSpaceId, PlaybackError> {
-        self.pool.add_space(points)
+        self.pool.add_space(&space.into())
     }
 
     /// Removes a blend space that nothing plays; its handle becomes stale.

@@ -30,6 +30,7 @@ mod lists;
 mod loop_mode;
 mod mixer;
 mod modifiers;
+mod motions;
 pub(crate) mod options;
 pub(crate) mod overrides;
 mod player;
@@ -47,6 +48,7 @@ mod sync;
 mod unknown;
 
 pub use crate::evaluate::{EndRotation, MAX_INERTIAL_BYTES, Pole};
+pub use blend_space::{BlendSpace, Parameter};
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
 pub use hook::{PoseError, PoseMut};

@@ -1,5 +1,6 @@
 //! `PlayOptions`, how an action plays, and `LayerOptions`; the limits of their numbers.
 
+use super::blend_space::Parameter;
 use super::error::PlaybackError;
 use super::loop_mode::LoopMode;
 use crate::skeleton::JointMask;
@@ -15,13 +16,27 @@ pub const MAX_SPEED: f64 = 1.0e6;
 pub(super) const MAX_PARAMETER: f64 = 1.0e9;
 
 /// The behaviour of an action after its last pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AtEnd {
     /// Stays on its last pose.
     #[default]
     Hold,
     /// Stops. The other actions take over its share of the layer; if there are none, the layer's fill says what does.
     Stop,
+    /// Stops, and fades out over these seconds before that, ≥ 0. A shorter rest of the passes shortens the fade. With a
+    /// speed that changes meanwhile, the fade ends at the end of its seconds or of the last pass, whichever comes first.
+    FadeOut(f32),
+}
+
+impl AtEnd {
+    pub(super) fn check(self) -> Result<(), PlaybackError> {
+        check_seconds("at_end", self.fade_out())
+    }
+
+    /// The seconds of the fade; 0 for no fade.
+    pub(super) fn fade_out(self) -> f32 {
+        if let Self::FadeOut(seconds) = self { seconds } else { 0.0 }
+    }
 }
 
 /// The settings with which an action plays its clip or blend space.
@@ -47,7 +62,7 @@ pub struct PlayOptions {
     /// Seconds until `weight` is reached, ≥ 0: from 0, or from the action's present weight. Default 0.
     pub fade_in: f32,
     /// Start value of a blend space's parameter; no effect on clips. Default 0.
-    pub parameter: f32,
+    pub parameter: Parameter,
 }
 
 impl Default for PlayOptions {
@@ -60,7 +75,7 @@ impl Default for PlayOptions {
             time: 0.0,
             weight: 1.0,
             fade_in: 0.0,
-            parameter: 0.0,
+            parameter: Parameter::default(),
         }
     }
 }
@@ -122,6 +137,8 @@ pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), Playback
     check("repetitions", n, 1.0, f64::from(u32::MAX))
 }
 
-pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
-    check("parameter", f64::from(value), -MAX_PARAMETER, MAX_PARAMETER)
+pub(crate) fn check_parameter(value: Parameter) -> Result<(), PlaybackError> {
+    let Parameter { x, y } = value;
+    let within = |v: f32| check("parameter", f64::from(v), -MAX_PARAMETER, MAX_PARAMETER);
+    within(x).and_then(|()| within(y))
 }

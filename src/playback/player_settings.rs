@@ -1,5 +1,6 @@
 //! The settings of single actions, of layers and of the character, and its overrides: calls of a `Player`.
 
+use super::blend_space::Parameter;
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, ModifierId, Playable};
 use super::interval::Loop;
@@ -89,7 +90,7 @@ impl Player<'_> {
     /// Sets what an action does after its last pass.
     ///
     /// # Errors
-    /// If the motion does not play on the layer.
+    /// If the motion does not play on the layer, or seconds are out of range.
     pub fn set_at_end(
         &mut self,
         layer: usize,
@@ -97,7 +98,8 @@ impl Player<'_> {
         at_end: AtEnd,
     ) -> Result<(), PlaybackError> {
         self.change(layer, motion, |_, state, a| {
-            state.action_mut(a).set_at_end(at_end);
+            at_end.check()?;
+            state.set_at_end(a, at_end);
             Ok(())
         })
     }
@@ -139,7 +141,8 @@ impl Player<'_> {
         })
     }
 
-    /// Sets the parameter of a playing blend space, within ±1e9. Beyond its ends the clip at that end plays alone.
+    /// Sets the parameter of a playing blend space, within ±1e9. It takes the value at once, or
+    /// [follows](super::BlendSpace::following) it. Beyond the ends of a space its nearest value counts.
     ///
     /// # Errors
     /// If the blend space does not play on the layer, or the value is not within ±1e9.
@@ -147,13 +150,12 @@ impl Player<'_> {
         &mut self,
         layer: usize,
         space: BlendSpaceId,
-        value: f32,
+        value: impl Into<Parameter>,
     ) -> Result<(), PlaybackError> {
+        let value = value.into();
         self.change(layer, space, |library, state, a| {
             check_parameter(value)?;
-            let action = state.action_mut(a);
-            let (members, _) = library.members_of(action.source(), value);
-            action.set_members(members);
+            state.steer(a, library, value);
             Ok(())
         })
     }

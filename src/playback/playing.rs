@@ -1,9 +1,10 @@
 //! `Playing`: the playback of one character, read without changing it.
 
-use super::action::Action;
+use super::blend_space::Parameter;
 use super::error::PlaybackError;
 use super::ids::{ClipId, ModifierId, Playable, Source};
 use super::inputs::{Input, POSE};
+use super::layer_state::LayerState;
 use super::library::Library;
 use super::loop_mode::LoopMode;
 use super::modifiers::Target;
@@ -44,9 +45,8 @@ pub struct ActionState {
     pub repetitions: Option<u32>,
     /// Behaviour after the last pass.
     pub at_end: AtEnd,
-    /// Parameter of a blend space, within its ends, up to rounding; `None` for a clip. If the space has the same clips
-    /// at several values, the first value at which they play alike.
-    pub parameter: Option<f32>,
+    /// Present parameter of a blend space, within its ends, up to rounding; `None` for a clip.
+    pub parameter: Option<Parameter>,
     /// True if the action is paused.
     pub paused: bool,
     /// True if the action stops at the end of its fade.
@@ -71,7 +71,7 @@ impl<'a> Playing<'a> {
         motion: impl Into<Playable>,
     ) -> Result<ActionState, PlaybackError> {
         let (state, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        Ok(ActionState::of(state.action(a), self.pool.library()))
+        Ok(ActionState::of(&state, a, self.pool.library()))
     }
 
     /// The actions of a layer with their states, oldest first: the order of blending.
@@ -81,20 +81,20 @@ impl<'a> Playing<'a> {
     ) -> Result<impl Iterator<Item = (Playable, ActionState)> + use<'a>, PlaybackError> {
         self.pool.library().check_layer(layer)?;
         let (library, state) = (self.pool.library(), self.pool.layer(self.index, layer));
-        let actions = (0..state.len()).map(move |a| *state.action(a));
-        Ok(actions.map(|action| {
-            let motion = match action.source() {
+        Ok((0..state.len()).map(move |a| {
+            let motion = match state.action(a).source() {
                 Source::Clip(clip) => Playable::Clip(library.clip_id(clip)),
                 Source::Space(space) => Playable::Space(library.space_id(space)),
             };
-            (motion, ActionState::of(&action, library))
+            (motion, ActionState::of(&state, a, library))
         }))
     }
 
-    /// The clips of all actions, layer by layer, within a layer oldest first; of a blend space, both neighbours.
+    /// The clips of all actions, layer by layer, within a layer oldest first; of a blend space, those that have a weight.
     pub fn clips(self) -> impl Iterator<Item = ClipId> + use<'a> {
         let library = self.pool.library();
-        let clips = self.pool.actions_of(self.index).flat_map(Action::clips);
+        let actions = self.pool.actions_of(self.index);
+        let clips = actions.flat_map(|action| library.motions().clips_of(action));
         clips.map(|clip| library.clip_id(clip))
     }
 
@@ -142,7 +142,8 @@ impl<'a> Playing<'a> {
 }
 
 impl ActionState {
-    fn of(action: &Action, library: &Library) -> Self {
+    fn of(layer: &LayerState, a: usize, library: &Library) -> Self {
+        let (action, extra) = (layer.action(a), layer.extra(a));
         let course = action.course();
         let loop_mode = match (course.ping_pong, course.passes == 1.0) {
             (true, _) => LoopMode::PingPong,
@@ -164,11 +165,8 @@ impl ActionState {
             speed: action.speed(),
             loop_mode,
             repetitions: repetitions.filter(|_| loop_mode != LoopMode::Once),
-            at_end: match action.stops_at_end() {
-                true => AtEnd::Stop,
-                false => AtEnd::Hold,
-            },
-            parameter: space.and_then(|space| space.parameter(action.members())),
+            at_end: layer.at_end(a),
+            parameter: space.map(|space| extra.parameter(space, action)),
             paused: action.paused(),
             fading_out: action.ending(),
             finished: action.finished(),

@@ -274,7 +274,7 @@ impl Pool {
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
         let records = self.changes.records(What::BOUNDS);
-        self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
+        self.state.advance(dt, self.library.motions(), self.library.layers(), how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
@@ -381,7 +381,8 @@ impl Pool {
         self.scheduled.replace(&then.scheduled);
         self.watched.reset();
         self.fit_clips();
-        for clip in self.state.all_actions().flat_map(Action::clips) {
+        let motions = self.library.motions();
+        for clip in self.state.all_actions().flat_map(|a| motions.all_clips(a.source())) {
             self.tables.require(clip);
         }
         self.require_speeds();

@@ -1,13 +1,13 @@
 //! Root motion of a step: the motions of all playing clips, blended with the weights of poses, and applied.
 
 use super::advance::{Advance, Passed, Stage};
-use super::blend_space::pace;
 use super::clock::{Clock, Step};
 use super::entries::BUCKET;
 use super::event_sink::Clips;
 use super::ids::InstanceId;
 use super::interval::{Loop, Playhead};
 use super::layer_state::LayerState;
+use super::motions::Motions;
 use super::options::Fill;
 use super::state::stands_still;
 use crate::clip::Clip;
@@ -240,7 +240,7 @@ impl Advance<'_> {
                 let (mut after, anchor) = self.entries.load(at);
                 after.glide(since(step.after(), anchor));
                 let factor = f64::from(self.speed[index]) * f64::from(before.speed);
-                let motion = layer_motion(self.stage.clips, &before, &after, &step, factor);
+                let motion = layer_motion(self.stage.motions, &before, &after, &step, factor);
                 let Some((mut sum, moves)) = motion else {
                     continue;
                 };
@@ -286,7 +286,7 @@ impl Advance<'_> {
 /// weight. An action's weight is the mean of its weights before and after the step, so that a fade moves as far in one
 /// step as in many.
 fn layer_motion(
-    clips: &Clips,
+    motions: &Motions,
     before: &LayerState,
     after: &LayerState,
     step: &Step,
@@ -296,10 +296,12 @@ fn layer_motion(
     // From three rotations on, the order decides the hemisphere of each: oldest first, as for poses.
     for action in before.actions() {
         let (from, course) = (action.playhead(), action.course());
-        let (to, weight) = match after.find(action.source()) {
+        let members = motions.members(action);
+        let (to, weight, later) = match after.find(action.source()) {
             Some(a) => {
                 let now = after.action(a);
-                (now.playhead(), now.weight.value())
+                let later = (now.place() != action.place()).then(|| motions.members(now));
+                (now.playhead(), now.weight.value(), later)
             }
             None => {
                 // The action stopped in this step. Its last position is not stored, so it is computed here.
@@ -309,22 +311,23 @@ fn layer_motion(
                 };
                 let rate = match action.paused() {
                     true => 0.0,
-                    false => factor * f64::from(action.speed()) * pace(clips, action),
+                    false => factor * f64::from(action.speed()) * motions.pace(action),
                 };
-                (course.advance(from, seconds * step.sign() * rate).0, 0.0)
+                (course.advance(from, seconds * step.sign() * rate).0, 0.0, None)
             }
         };
         let weight = 0.5 * f64::from(action.weight.value() + weight);
         if weight <= 0.0 {
             continue;
         }
-        let (clip, other) = action.members();
-        let mix = other.map_or(0.0, |other| f64::from(other.1));
-        let other = other.map(|(other, _)| (other, mix));
-        for (clip, part) in std::iter::once((clip, 1.0 - mix)).chain(other) {
-            let went = clips.get(clip).and_then(|c| movement(c, &course, from, to));
+        // The same for the shares of clips: a parameter may be on its way.
+        let half = if later.is_some() { 0.5 } else { 1.0 };
+        let later = later.as_ref().map_or(&[][..], |later| later.all());
+        for &(clip, part) in members.all().iter().chain(later) {
+            let clip = motions.clips.get(clip);
+            let went = clip.and_then(|c| movement(c, &course, from, to));
             moves |= went.is_some();
-            sum.add(&went.unwrap_or_default(), weight * part);
+            sum.add(&went.unwrap_or_default(), weight * half * f64::from(part));
         }
     }
     (sum.total > 0.0).then_some((sum, moves))

@@ -7,13 +7,13 @@ use super::changes::What;
 use super::clock::Clock;
 use super::entries::{Entries, make_room};
 use super::error::PlaybackError;
-use super::event_sink::Clips;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
 use super::inputs::{Input, Inputs};
 use super::layer_state::LayerState;
 use super::library::Library;
 use super::linear_fade::LinearFade;
+use super::motions::Motions;
 use super::options::LayerOptions;
 use super::overrides::Overrides;
 use super::root_motion::{RootLane, widen};
@@ -378,13 +378,13 @@ impl State {
     pub fn advance<'a>(
         &'a mut self,
         dt: f64,
-        clips: &'a Clips,
+        motions: &'a Motions,
         layers: &'a [LayerOptions],
         (owner, kinds, root): (Owner, EventKinds, Option<RootLane>),
         records: bool,
     ) -> Advance<'a> {
         let step = self.clock.advance(dt);
-        let stage = Stage { clips, layers, owner, step, kinds, root, records };
+        let stage = Stage { motions, layers, owner, step, kinds, root, records };
         Advance {
             stage,
             first: 0,

@@ -6,8 +6,8 @@ use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Tier, TierDetail, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, ClipId, CrossFade, FadeKind, Fill, LoopMode, PlayOptions, Playable,
-    PlaybackError, Player, Sync,
+    AtEnd, BlendSpace, BlendSpaceId, ClipId, CrossFade, FadeKind, Fill, LoopMode, PlayOptions,
+    Playable, PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
@@ -78,7 +78,8 @@ pub struct Lively {
     pub rigs: Vec<RigId>,
     clips: Vec<Vec<ClipId>>,
     added: Vec<ClipId>,
-    spaces: Vec<BlendSpaceId>,
+    /// By rig a space on a line, and one in a plane whose parameter follows.
+    spaces: Vec<[BlendSpaceId; 2]>,
 }
 
 /// What a frame came to: hashes of its palettes and events.
@@ -126,7 +127,11 @@ impl Lively {
             let added = Arc::new(added.expect("the clip is not additive"));
             all.added.push(crowd.add_clip(id, added).expect("it fits"));
             let points = [(0.0, clips[0]), (1.0, clips[1]), (2.5, clips[2])];
-            all.spaces.push(crowd.add_blend_space(id, &points).expect("they ascend"));
+            let line = crowd.add_blend_space(id, &points).expect("they ascend");
+            let at = [([0.0, 0.0], 0), ([1.0, 0.0], 1), ([0.2, 1.0], 2), ([-1.5, -0.5], 0)];
+            let plane = BlendSpace::plane(&at.map(|(at, clip)| (at, clips[clip])));
+            let plane = crowd.add_blend_space(id, plane.following(0.4));
+            all.spaces.push([line, plane.expect("they form triangles")]);
             all.rigs.push(id);
             all.clips.push(clips);
         }
@@ -155,11 +160,11 @@ impl Lively {
             speed: dice.among(&[1.0, 1.0, -0.7, 2.5, 0.0]),
             loop_mode: dice.among(&[LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong]),
             repetitions: dice.among(&[None, None, Some(1), Some(3)]),
-            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop]),
+            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop, AtEnd::FadeOut(0.2)]),
             time: dice.among(&[0.0, 0.0, 0.31, 5.7]),
             weight: dice.among(&[1.0, 0.5]),
             fade_in: dice.among(&[0.0, 0.3, 1.1]),
-            parameter: dice.among(&[-1.0, 0.4, 1.0, 2.2]),
+            parameter: [dice.among(&[-1.0, 0.4, 1.0, 2.2]), dice.among(&[0.0, 0.7])].into(),
         }
     }
 
@@ -227,9 +232,9 @@ impl Lively {
             5 => crowd.player(instance).map(|mut p| p.clear_overrides()),
             _ => {
                 let clips = &self.clips[n];
-                let motion = |dice: &mut Dice| match dice.below(clips.len() + 1) {
+                let motion = |dice: &mut Dice| match dice.below(clips.len() + 2) {
                     c if c < clips.len() => Playable::Clip(clips[c]),
-                    _ => Playable::Space(self.spaces[n]),
+                    c => Playable::Space(self.spaces[n][c - clips.len()]),
                 };
                 let (mut one, mut two) = (motion(dice), motion(dice));
                 let layer = dice.among(&[0, 0, 1, ADDED]);

@@ -187,7 +187,7 @@ impl Beside {
                 .collect();
             for (id, state) in states {
                 let space = crowd.blend_space(id).expect("the space exists");
-                let points: Vec<(f32, ClipId)> = space.collect();
+                let points: Vec<(f32, ClipId)> = space.map(|(at, clip)| (at.x, clip)).collect();
                 for (clip, share) in neighbours(&points, parameter(layer)) {
                     let clip = self.known(clip);
                     // The time of a blend space is a phase, which its clips share.

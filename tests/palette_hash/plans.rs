@@ -70,7 +70,7 @@ impl Random {
             time: f64::from(self.unit()),
             loop_mode: if self.below(4) == 0 { LoopMode::Once } else { LoopMode::Repeat },
             at_end: if self.below(2) == 0 { AtEnd::Stop } else { AtEnd::Hold },
-            parameter: 2.0 * self.unit(),
+            parameter: (2.0 * self.unit()).into(),
             ..PlayOptions::default()
         }
     }
@@ -251,7 +251,7 @@ impl Play {
             _ => player.cross_fade(layer, clip, other, CrossFade::from(seconds), &options),
         };
         match kind {
-            17 if refused.is_ok() => self.parameters.insert((instance, layer), options.parameter),
+            17 if refused.is_ok() => self.parameters.insert((instance, layer), options.parameter.x),
             18 if refused.is_ok() => self.parameters.insert((instance, layer), parameter),
             _ => None,
         };

@@ -261,7 +261,7 @@ fn blend_spaces_go_the_blended_way() {
             let mut mixer = Mixer::new(rig.clone()).unwrap();
             let clips = ["walk", "quick"].map(|n| mixer.clip_named(n).unwrap());
             let space = mixer.add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])]);
-            let play = PlayOptions { parameter: mix, ..options() };
+            let play = PlayOptions { parameter: mix.into(), ..options() };
             mixer.player().add(0, space.unwrap(), &play).unwrap();
             let mut walker = Walker { mixer, at: DMat4::IDENTITY };
             steps.into_iter().for_each(|dt| {

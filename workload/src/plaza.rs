@@ -290,6 +290,7 @@ fn count(events: &[Event]) -> PlazaEvents {
             EventKind::Marker => counts.markers += 1,
             EventKind::Looped => counts.loops += 1,
             EventKind::Finished => counts.finishes += 1,
+            EventKind::Stopped => {}
         }
     }
     counts

@@ -4,7 +4,7 @@ use super::super::error::CliError;
 use glam::Vec3;
 use phalanx::crowd::{Crowd, InstanceId};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{PlaybackError, PoseAction, evaluate_pose};
+use phalanx::playback::{Playable, PlaybackError, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -58,9 +58,18 @@ impl Floors {
         let of = |clip| self.heights.get(&clip).copied().unwrap_or(self.otherwise);
         let (mut height, mut total, mut clips) = (0.0, 0.0, 0);
         let playing = crowd.playing(instance)?;
-        for clip in playing.clips() {
-            let weight = playing.action(0, clip)?.weight;
-            height += weight * of(Some(clip.index()));
+        for (motion, state) in playing.actions(0)? {
+            let weight = state.weight;
+            match motion {
+                Playable::Clip(clip) => height += weight * of(Some(clip.index())),
+                Playable::Space(space) => {
+                    // The mean of all its clips: which of them have weights changes with the parameter.
+                    let each = crowd.blend_space(space)?.map(|(_, clip)| of(Some(clip.index())));
+                    let (sum, count) =
+                        each.fold((0.0, 0.0), |(sum, n), height| (sum + height, n + 1.0));
+                    height += weight * sum / count;
+                }
+            }
             total += weight;
             clips += 1;
         }

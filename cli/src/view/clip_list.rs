@@ -1,6 +1,7 @@
 //! [`ClipList`]: what can be played, by name, and a filter over it.
 
 use super::super::text;
+use super::pad;
 use super::viewer_crowd::Playing;
 use phalanx::rig::Rig;
 
@@ -16,11 +17,14 @@ pub struct ClipList {
 }
 
 impl ClipList {
-    /// The rest pose, the mixture and the clips of a rig.
+    /// The rest pose, the mixture, the pad and the clips of a rig.
     pub fn new(rig: &Rig) -> Self {
         let mut entries = vec![(Playing::Rest, "(rest pose)".to_owned())];
         if !rig.clips().is_empty() {
             entries.push((Playing::Mixed, "(a different clip each)".to_owned()));
+        }
+        if !pad::clips(rig).is_empty() {
+            entries.push((Playing::Pad, "(clips on a pad)".to_owned()));
         }
         let clips = rig.clips().iter().enumerate();
         entries.extend(clips.map(|(i, clip)| {
@@ -99,7 +103,7 @@ mod tests {
     fn short_lists_have_no_filter() {
         let mut list = list();
         assert!(!list.is_long());
-        for clip in list.listed().count() - 2..FILTERED_FROM {
+        for clip in list.listed().count() - 3..FILTERED_FROM {
             assert!(!list.is_long());
             list.entries.push((Playing::Clip(clip), "more".into()));
         }

@@ -3,7 +3,7 @@
 use super::screen_joints::ScreenJoints;
 use super::tiers::ColorBy;
 use super::viewer::{Command, LONGEST_FADE, MOST, Viewer};
-use super::{dialogs, graph, handles, keys, skeletons, tier_legend, time_line};
+use super::{dialogs, graph, handles, keys, pad, skeletons, tier_legend, time_line};
 use egui::{
     Checkbox, Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider,
     TextEdit, Ui,
@@ -27,6 +27,7 @@ pub fn show(
     let panel = Panel::left("clips").exact_size(PANEL).resizable(false);
     let typing = panel.show(ui, |ui| {
         settings(ui, viewer, commands);
+        pad::show(ui, viewer, commands);
         ui.separator();
         let typing = viewer.list.is_long() && filter(ui, viewer, commands);
         clips(ui, viewer, commands);

@@ -114,6 +114,21 @@ impl Desk {
         self.frame(&[button(true), button(false)]);
     }
 
+    /// The square of the pad: the only shape of its size.
+    fn square(&mut self) -> Rect {
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 900.0));
+        let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
+        let output = self.context.run_ui(input, |ui| {
+            show(ui, &self.viewer, &self.shown, &mut Vec::new());
+        });
+        let found = output.shapes.iter().find_map(|s| match &s.shape {
+            egui::Shape::Rect(r) if r.rect.size() == vec2(150.0, 150.0) => Some(r.rect),
+            _ => None,
+        });
+        output.drop_without_applying_deltas();
+        found.unwrap()
+    }
+
     fn has(&mut self, text: &str) -> bool {
         self.frame(&[]).iter().any(|t| t.contains(text))
     }
@@ -465,4 +480,41 @@ fn tiers_of_a_file_are_taken() {
     desk.evaluate(&mut bones);
     assert!(!pairs(&desk) && desk.has("1/2, held"));
     assert!(desk.has("pairs of palettes of up to 5 rows"));
+}
+
+/// The square is there while the pad plays; a drag moves the value, up to its edges, and characters follow it.
+#[test]
+fn a_pad_blends_clips_by_a_drag() {
+    let mut desk = Desk::new();
+    let press = |desk: &mut Desk, at: [f32; 2]| {
+        let pos = pos2(at[0], at[1]);
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        let pressed = |pressed| Event::PointerButton { pos, button, pressed, modifiers };
+        desk.frame(&[Event::PointerMoved(pos)]);
+        desk.frame(&[pressed(true)]);
+        desk.frame(&[pressed(false)]);
+    };
+    desk.click("(clips on a pad)");
+    assert_eq!(desk.viewer.crowd.playing(), Playing::Pad);
+    let pad = desk.viewer.crowd.pad().unwrap();
+    assert_eq!((pad.points.len(), pad.points[0], pad.at), (9, ([0.0; 2], 0), [0.0; 2]));
+    let mut bones = BoneBuffer::new();
+    (0..60).for_each(|_| desk.evaluate(&mut bones));
+    let first = desk.viewer.crowd.playing_clips();
+    assert_eq!(first, [0]);
+    // The second clip is at the top of the square, below the settings.
+    let square = desk.square();
+    press(&mut desk, [square.center().x, square.center().y - 0.4 * square.height()]);
+    let at = desk.viewer.crowd.pad().unwrap().at;
+    assert!(at[0].abs() < 1e-3 && (at[1] - 1.0).abs() < 1e-3, "{at:?}");
+    desk.evaluate(&mut bones);
+    assert!(desk.viewer.crowd.playing_clips().len() >= 2, "it follows");
+    (0..60).for_each(|_| desk.evaluate(&mut bones));
+    assert_eq!(desk.viewer.crowd.playing_clips(), [1]);
+    desk.viewer.apply(Command::Count(30)).unwrap();
+    desk.viewer.apply(Command::Time(0.25)).unwrap();
+    desk.viewer.apply(Command::Play(Playing::Clip(2))).unwrap();
+    desk.viewer.apply(Command::Pad([0.5, 0.5])).unwrap();
+    desk.frame(&[]);
+    desk.evaluate(&mut bones);
 }

@@ -14,6 +14,7 @@ mod keys;
 mod notice;
 mod opened;
 mod orbit;
+mod pad;
 mod screen_joints;
 mod skeletons;
 mod tier_legend;

@@ -53,6 +53,8 @@ pub enum Command {
     Drag(usize, Vec2),
     /// Takes all limbs back to the clips.
     LetGo,
+    /// Sets the value of the pad.
+    Pad([f32; 2]),
     Wireframe(bool),
     Graph(bool),
     SkipUnseen(bool),
@@ -281,6 +283,7 @@ impl Viewer {
                 self.crowd.drag(camera.eye, limb, |at| handles::moved(&camera, height, at, by))?;
             }
             Command::LetGo => self.crowd.let_go(self.seconds())?,
+            Command::Pad(at) => self.crowd.set_pad(at)?,
             Command::Wireframe(shown) => self.wireframe = shown,
             Command::Filter(text) => self.list.filter = text,
             Command::FocusFilter(wanted) => self.focus_filter = wanted,

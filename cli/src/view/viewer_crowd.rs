@@ -7,10 +7,14 @@ use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
 use super::handles::{Handle, Limbs};
+use super::pad::{self, Pad};
 use super::tiers::{self, ColorBy};
 use glam::{Affine3A, Vec3};
 use phalanx::clip::Marker;
-use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId, TierFrame, Tiers};
+use phalanx::crowd::{
+    ClipId, Crowd, FrameStats, InstanceId, Parameter, PlayOptions, Playable, RigId, TierFrame,
+    Tiers,
+};
 use phalanx::mesh::Material;
 use phalanx::rig::{Aabb, Rig};
 use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, tint_strength};
@@ -26,6 +30,8 @@ pub enum Playing {
     Clip(usize),
     /// Different clips, chosen as in `phalanx crowd`.
     Mixed,
+    /// A blend of the clips of the pad.
+    Pad,
 }
 
 /// A joint of a visible character, in world space.
@@ -57,6 +63,7 @@ pub struct ViewerCrowd {
     /// True while characters fade from one floor to another.
     sinking: bool,
     mixed: Vec<usize>,
+    pad: Option<Pad>,
     playing: Playing,
     instances: Vec<InstanceId>,
     limbs: Limbs,
@@ -86,13 +93,20 @@ impl ViewerCrowd {
         let clips = clips.filter_map(|(i, clip)| {
             Some((crowd.clip_by_index(rig, i)?, f64::from(clip.duration())))
         });
+        let clips: Vec<_> = clips.collect();
+        let of_pad = pad::clips(&model.rig);
+        let pad = match of_pad.is_empty() {
+            true => None,
+            false => Some(Pad::new(&mut crowd, rig, &of_pad)?),
+        };
         let tint = |m: &Material| m.name.as_deref() == Some("Tint");
         let mut crowd = Self {
-            clips: clips.collect(),
+            clips,
             source: model.rig.clone(),
             floors: Floors::new(size.min.y),
             sinking: false,
             mixed: choice.clips,
+            pad,
             crowd,
             rig,
             playing,
@@ -117,7 +131,7 @@ impl ViewerCrowd {
 
     /// Measures the floors of the clips that the characters play, and of the rest pose.
     fn measure_floors(&mut self) -> Result<(), CliError> {
-        let one;
+        let (one, points);
         let clips = match self.playing {
             Playing::Rest => &[][..],
             Playing::Clip(clip) => {
@@ -125,6 +139,11 @@ impl ViewerCrowd {
                 &one
             }
             Playing::Mixed => &self.mixed,
+            Playing::Pad => {
+                points =
+                    self.pad.iter().flat_map(|pad| &pad.points).map(|p| p.1).collect::<Vec<_>>();
+                &points
+            }
         };
         let wanted = clips.iter().copied().map(Some).chain([None]);
         let measured = self.floors.measure(&self.source, wanted);
@@ -183,12 +202,10 @@ impl ViewerCrowd {
             let place = self.instances.len();
             let instance = self.crowd.spawn(self.rig)?;
             self.instances.push(instance);
-            if let Some((clip, duration)) = self.clip_of(place) {
-                let options = PlayOptions {
-                    time: time + Self::lag(place) * duration,
-                    ..PlayOptions::default()
-                };
-                self.crowd.play(instance, clip, &options)?;
+            if let Some((motion, length)) = self.motion_of(place) {
+                let time = time + Self::lag(place) * length;
+                let options = PlayOptions { time, parameter: self.at(), ..PlayOptions::default() };
+                self.crowd.play(instance, motion, &options)?;
             }
         }
         self.limbs.reach(&mut self.crowd, &self.instances)?;
@@ -205,11 +222,11 @@ impl ViewerCrowd {
         self.measure_floors()?;
         for place in 0..self.instances.len() {
             let instance = self.instances[place];
-            match self.clip_of(place) {
-                Some((clip, duration)) => {
-                    let options =
-                        PlayOptions { time: Self::lag(place) * duration, ..PlayOptions::default() };
-                    self.crowd.fade_to(instance, clip, seconds, &options)?;
+            match self.motion_of(place) {
+                Some((motion, length)) => {
+                    let (time, parameter) = (Self::lag(place) * length, self.at());
+                    let options = PlayOptions { time, parameter, ..PlayOptions::default() };
+                    self.crowd.fade_to(instance, motion, seconds, &options)?;
                 }
                 None => self.crowd.player(instance)?.stop_layer(0, seconds)?,
             }
@@ -219,14 +236,42 @@ impl ViewerCrowd {
         Ok(())
     }
 
-    /// The clip that a character plays, and its duration in seconds.
-    fn clip_of(&self, place: usize) -> Option<(ClipId, f64)> {
+    /// The pad, if the model has clips for one.
+    pub fn pad(&self) -> Option<&Pad> {
+        self.pad.as_ref()
+    }
+
+    /// The clips that the first character plays, by their index in the rig.
+    #[cfg(test)]
+    pub fn playing_clips(&self) -> Vec<usize> {
+        let first = self.instances.first().and_then(|&i| self.crowd.playing(i).ok());
+        first.into_iter().flat_map(|playing| playing.clips()).map(|clip| clip.index()).collect()
+    }
+
+    /// The value of the pad.
+    fn at(&self) -> Parameter {
+        self.pad.as_ref().map_or([0.0; 2], |pad| pad.at).into()
+    }
+
+    /// Sets the value of the pad, which all characters that play it follow.
+    pub fn set_pad(&mut self, at: [f32; 2]) -> Result<(), CliError> {
+        let Some(pad) = &mut self.pad else { return Ok(()) };
+        pad.at = at;
+        if self.playing == Playing::Pad {
+            self.crowd.set_parameters(&self.instances, 0, &[pad.space], &[at])?;
+        }
+        Ok(())
+    }
+
+    /// The motion that a character plays, and the length of a pass: seconds, or 1 for the pad.
+    fn motion_of(&self, place: usize) -> Option<(Playable, f64)> {
         let clip = match self.playing {
             Playing::Rest => return None,
+            Playing::Pad => return self.pad.as_ref().map(|pad| (pad.space.into(), 1.0)),
             Playing::Clip(clip) => clip,
             Playing::Mixed => *self.mixed.get(place % self.mixed.len().max(1))?,
         };
-        self.clips.get(clip).copied()
+        self.clips.get(clip).map(|&(clip, duration)| (clip.into(), duration))
     }
 
     /// Time by which a character is ahead of the first one, relative to the clip's duration.
@@ -239,25 +284,25 @@ impl ViewerCrowd {
 
     /// Clip time of the first character in seconds; 0 in the rest pose.
     pub fn time(&self) -> f64 {
-        let first = self.instances.first().zip(self.clip_of(0));
-        let state = first.and_then(|(&i, (clip, _))| {
+        let first = self.instances.first().zip(self.motion_of(0));
+        let state = first.and_then(|(&i, (motion, _))| {
             let playing = self.crowd.playing(i).ok()?;
-            playing.action(0, clip).ok()
+            playing.action(0, motion).ok()
         });
         state.map_or(0.0, |state| state.time)
     }
 
-    /// Duration of the first character's clip in seconds; 0 in the rest pose.
+    /// Duration of the first character's clip in seconds; 0 in the rest pose, 1 on the pad.
     pub fn duration(&self) -> f64 {
-        self.clip_of(0).map_or(0.0, |c| c.1)
+        self.motion_of(0).map_or(0.0, |c| c.1)
     }
 
     /// Sets the first character's clip time; the others keep their offsets.
     pub fn set_time(&mut self, time: f64) -> Result<(), CliError> {
         for (place, &instance) in self.instances.iter().enumerate() {
-            if let Some((clip, duration)) = self.clip_of(place) {
-                let time = time + Self::lag(place) * duration;
-                self.crowd.player(instance)?.set_time(0, clip, time)?;
+            if let Some((motion, length)) = self.motion_of(place) {
+                let time = time + Self::lag(place) * length;
+                self.crowd.player(instance)?.set_time(0, motion, time)?;
             }
         }
         Ok(())
@@ -272,7 +317,7 @@ impl ViewerCrowd {
     /// Markers of the first character's clip, sorted by time.
     pub fn markers(&self) -> &[Marker] {
         let clip = match self.playing {
-            Playing::Rest => None,
+            Playing::Rest | Playing::Pad => None,
             Playing::Clip(clip) => Some(clip),
             Playing::Mixed => self.mixed.first().copied(),
         };

@@ -3,13 +3,13 @@ use super::*;
 /// The clip time that a frame reads has the bits of the playhead's, in any pass.
 #[test]
 fn clip_times_are_those_of_playheads() {
-    use crate::playback::{LoopMode, ids::NO_CLIP};
+    use crate::playback::LoopMode;
     let mut state = 1u32;
     let mut random = |low: f64, high: f64| {
         state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
         low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
     };
-    let members = Members { clip: 0, other: NO_CLIP, mix: 0.0 };
+    let place = Place::default();
     let mut beyond = 0;
     for n in 0..30_000 {
         let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
@@ -20,7 +20,7 @@ fn clip_times_are_those_of_playheads() {
             ..PlayOptions::default()
         };
         let length = f64::from(random(0.0, 2.0) as f32) * f64::from(u8::from(n % 50 > 0));
-        let mut action = Action::new(Source::Clip(0), (members, length), &options);
+        let mut action = Action::new(Source::Clip(0), (place, length), &options);
         // Only passes without an end may be so many.
         if n % 70 == 69 && action.passes == 0 {
             action.set_playhead(Playhead { pass: random(0.0, 1e17).floor(), time: 0.5 * length });

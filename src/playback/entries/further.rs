@@ -1,58 +1,58 @@
-//! `Further`: the further actions, the warps and the offsets of a bucket of 64 entries.
+//! `Further`: the further actions of a bucket of 64 entries, what few actions have, and the offsets of layers.
 
 use crate::playback::action::{Action, LAST};
+use crate::playback::blend_space::steer::Extra;
 use crate::playback::ids::Source;
 use crate::playback::inertia::Inertia;
-use crate::playback::linear_fade::LinearFade;
 
-/// The parts of a bucket that few of its entries have: further actions, warps and offsets.
+/// The parts of a bucket that few of its entries have.
 #[derive(Clone, Debug)]
 pub(super) struct Further {
     /// Further actions, linked by [`Action::next()`] from oldest to youngest; free elements are linked too.
     pub more: Vec<Action>,
     /// Index of the first free element of `more`, or [`LAST`].
     free: u8,
-    pub warps: Vec<Warp>,
+    pub extras: Vec<ExtraOf>,
     /// The entries that have an offset, as bits.
     has_offset: u64,
     /// The offsets of those entries, in their order.
     offsets: Vec<Inertia>,
 }
 
-/// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
+/// What few actions have, of the action with this entry and motion: no two actions of a layer play the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Warp {
+pub(super) struct ExtraOf {
     /// Index of the entry in its bucket.
     pub entry: u8,
     pub source: Source,
-    pub speed: LinearFade,
+    pub extra: Extra,
 }
 
 impl Further {
     pub const EMPTY: Self = Self {
         more: Vec::new(),
         free: LAST,
-        warps: Vec::new(),
+        extras: Vec::new(),
         has_offset: 0,
         offsets: Vec::new(),
     };
 
-    /// Makes the first room for `entries` actions, warps or offsets, if there is none.
-    pub fn make_first_room(&mut self, entries: usize, [actions, warps, offsets]: [bool; 3]) {
+    /// Makes the first room for `entries` actions, extras or offsets, if there is none.
+    pub fn make_first_room(&mut self, entries: usize, [actions, extras, offsets]: [bool; 3]) {
         if actions && self.more.capacity() == 0 {
             self.more.reserve_exact(entries);
         }
-        if warps && self.warps.capacity() == 0 {
-            self.warps.reserve_exact(entries);
+        if extras && self.extras.capacity() == 0 {
+            self.extras.reserve_exact(entries);
         }
         if offsets && self.offsets.capacity() == 0 {
             self.offsets.reserve_exact(entries);
         }
     }
 
-    /// Whether there is room for a further action, a warp and an offset.
+    /// Whether there is room for a further action, an extra and an offset.
     pub fn has_room(&self) -> [bool; 3] {
-        [self.more.capacity() > 0, self.warps.capacity() > 0, self.offsets.capacity() > 0]
+        [self.more.capacity() > 0, self.extras.capacity() > 0, self.offsets.capacity() > 0]
     }
 
     /// The number of offsets of entries before this one, and whether it has one itself.

@@ -1,13 +1,12 @@
 //! Tests of `Entries`: what was stored in an entry is loaded again.
 
 use super::*;
-use crate::playback::blend_space::Members;
-use crate::playback::ids::{NO_CLIP, Source};
+use crate::playback::blend_space::space::Place;
+use crate::playback::ids::Source;
 use crate::playback::options::PlayOptions;
 
 fn action(clip: u16) -> Action {
-    let members = Members { clip, other: NO_CLIP, mix: 0.0 };
-    Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
+    Action::new(Source::Clip(clip), (Place::default(), 1.0), &PlayOptions::default())
 }
 
 /// Entries hold the same actions as a plain list when actions are added and removed in any order, and freed elements
@@ -44,8 +43,8 @@ fn entries_hold_the_stored_layers() {
         }
         entries.store(at, &layer, clock);
         let stored = entries.at(at, Some(clock));
-        let clips = stored.actions().iter().map(|a| a.members().0);
-        assert!(clips.eq(list.iter().copied()));
+        let clips = stored.actions().iter().map(|a| a.clip());
+        assert!(clips.eq(list.iter().copied().map(Some)));
         for (a, &clip) in list.iter().enumerate() {
             let warp = stored.warp(a);
             assert!(warp.is_none_or(|w| w.end() == f32::from(clip)));

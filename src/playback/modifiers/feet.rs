@@ -210,17 +210,20 @@ impl Definition {
 
     /// The contacts of the feet in clips; empty for other modifiers.
     pub fn contacts<'c>(&self, clips: usize, clip: impl Fn(usize) -> Option<&'c Clip>) -> Contacts {
-        let spans = |at: usize, foot: usize| {
-            let (clip, [down, up]) = clip(at).zip(self.markers[foot].as_ref())?;
-            let events = clip.markers().iter().filter_map(|marker| match &marker.name {
-                name if name == down => Some((marker.time, true)),
-                name if name == up => Some((marker.time, false)),
-                _ => None,
-            });
-            spans(events, clip.duration())
-        };
+        let spans = |at: usize, foot: usize| self.stands(clip(at)?, foot);
         let feet = if self.markers.iter().any(Option::is_some) { self.markers.len() } else { 0 };
         Contacts::new(feet, clips, spans)
+    }
+
+    /// The times between which a foot is on the ground in a clip; `None` without markers.
+    pub fn stands(&self, clip: &Clip, foot: usize) -> Option<Box<[[f32; 2]]>> {
+        let [down, up] = self.markers[foot].as_ref()?;
+        let events = clip.markers().iter().filter_map(|marker| match &marker.name {
+            name if name == down => Some((marker.time, true)),
+            name if name == up => Some((marker.time, false)),
+            _ => None,
+        });
+        spans(events, clip.duration())
     }
 }
 

@@ -69,7 +69,7 @@ impl Pool {
         };
         let entry = &self.state.entries().range(at..at + 1)[0];
         let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
-        Some((action.members().0, time as f32))
+        Some((action.clip().unwrap_or(NO_CLIP), time as f32))
     }
 
     /// The clip whose palette an instance can share, if its rate is constant until a call changes it or time
@@ -86,7 +86,7 @@ impl Pool {
         let constant = action.rate() == 0.0 || action.repeats();
         let time = action.clip_time_after(entry.since(clock));
         (armed && constant).then(|| Steady {
-            clip: action.members().0,
+            clip: action.clip().unwrap_or(NO_CLIP),
             share: if length > 0.0 { time / length } else { 0.0 },
             rate: if length > 0.0 { action.rate() / length } else { 0.0 },
         })
@@ -118,7 +118,8 @@ impl Pool {
             return;
         }
         let mut clips: Vec<u16> = Vec::new();
-        for clip in self.state.all_actions().flat_map(Action::clips) {
+        let motions = self.library.motions();
+        for clip in self.state.all_actions().flat_map(|a| motions.all_clips(a.source())) {
             if clips.last() != Some(&clip) {
                 clips.push(clip);
             }

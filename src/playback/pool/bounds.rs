@@ -287,7 +287,7 @@ fn displacement(rig: &Rig, clip: &Clip) -> f64 {
 
 /// The properties of an instance's actions that its bounds depend on.
 struct Play {
-    /// Number of additive actions; an action that plays a blend space counts twice.
+    /// Number of additive actions; an action that plays a blend space counts once per clip.
     additive: usize,
     /// Box of the anchors of all full clips and of the rest pose.
     anchors: Aabb,
@@ -325,7 +325,9 @@ impl Pool {
             let one = match self.sole(index) {
                 Ok(None) => bounds.rest.as_ref(),
                 // An action that stops leaves the rest pose without a call.
-                Ok(Some((_, action))) if !action.stops_at_end() => bounds.clip(action.members().0),
+                Ok(Some((_, action))) if !action.stops_at_end() => {
+                    action.clip().and_then(|clip| bounds.clip(clip))
+                }
                 _ => None,
             };
             if let Some(one) = one {
@@ -335,7 +337,7 @@ impl Pool {
         let mut play = Play { additive: 0, anchors: Aabb::EMPTY, unknown: false };
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             for action in self.state.entries().actions(at).filter(|a| a.plays()) {
-                for clip in action.clips() {
+                for clip in self.library.motions().clips_of(action) {
                     if options.additive {
                         play.additive += 1;
                         continue;

@@ -5,6 +5,7 @@ use crate::clip::Clip;
 use crate::evaluate::TierDetail;
 use crate::playback::PlaybackError;
 use crate::playback::action::Action;
+use crate::playback::blend_space::BlendSpace;
 use crate::playback::ids::{BlendSpaceId, ClipId};
 use crate::playback::layer_state::LayerState;
 use crate::simd::SimdLevel;
@@ -30,10 +31,13 @@ impl Pool {
                 self.fit_clips();
             }
         }
-        for clip in layer.actions().iter().flat_map(Action::clips) {
-            self.tables.require(clip);
-            if self.speeds.needed {
-                self.measure(clip);
+        for source in layer.actions().iter().map(Action::source) {
+            for clip in self.library.motions().all_clips(source) {
+                self.tables.require(clip);
+                if self.speeds.needed {
+                    let (rig, clips) = (self.library.rig(), self.library.clips());
+                    self.clip_changes += u64::from(self.speeds.measure(clip, rig, clips));
+                }
             }
         }
     }
@@ -50,12 +54,12 @@ impl Pool {
         Ok(unloaded)
     }
 
-    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
-        let (space, adopted) = self.library.add_space(points)?;
+    pub fn add_space(&mut self, space: &BlendSpace) -> Result<BlendSpaceId, PlaybackError> {
+        let (space, adopted) = self.library.add_space(space)?;
         if adopted {
             self.fit_clips();
         }
-        // Actions may have two clips from now on.
+        // Actions may have several clips from now on.
         self.clip_changes += 1;
         Ok(space)
     }

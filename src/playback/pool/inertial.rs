@@ -3,7 +3,6 @@
 use super::Pool;
 use crate::evaluate::{Capture, OffsetId, POSES, scalar_parts};
 use crate::playback::action::Action;
-use crate::playback::blend_space::pace;
 use crate::playback::inertia::{Inertia, STEP, fits};
 use crate::playback::layer_state::LayerState;
 use crate::playback::options::Fill;
@@ -128,7 +127,7 @@ impl Pool {
     /// The change of an action's time per second of the clock.
     fn rate(&self, index: usize, layer: &LayerState, action: &Action) -> f64 {
         let factor = f64::from(self.state.speed(index)) * f64::from(layer.speed);
-        let pace = pace(self.library.clips(), action);
+        let pace = self.library.motions().pace(action);
         let rate = self.state.clock().sign() * factor * (f64::from(action.speed()) * pace);
         let moves = !action.paused() && !action.holds(rate < 0.0);
         if moves { rate } else { 0.0 }

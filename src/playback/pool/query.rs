@@ -4,11 +4,22 @@ use super::Pool;
 use crate::evaluate::{Evaluated, Instances, Own, PoseStage, Scratch, WATCHED_CHUNK, WatchedRow};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
+use crate::playback::ids::Source;
 use crate::runtime::{ScalarBlend, ScalarScratch};
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef, Pose};
 use crate::words::shorten;
 
 impl Pool {
+    /// Whether an instance plays a motion; a clip also as a part of a blend space, whatever its weight.
+    pub fn plays(&self, index: usize, motion: Source) -> bool {
+        let motions = self.library.motions();
+        let has = |source: Source| match motion {
+            Source::Clip(clip) => motions.all_clips(source).any(|other| other == clip),
+            Source::Space(_) => source == motion,
+        };
+        self.actions_of(index).any(|action| has(action.source()))
+    }
+
     /// Evaluates the watched joints of an instance, if it has changed since their last evaluation. Returns whether it
     /// had.
     pub fn refresh_watched(&mut self, index: usize) -> bool {

@@ -54,7 +54,7 @@ impl Instances for Pool {
         if self.state.stands_still(index) || !changes {
             return self.visit_at(index, clock, visitor);
         }
-        let how = (self.library.clips(), step, self.state.speed(index));
+        let how = (self.library.motions(), step, self.state.speed(index));
         for (number, (options, at)) in self.library.layers().iter().zip(entries).enumerate() {
             let mut layer = self.state.layer(index, at);
             foresee(&mut layer, (self.library.owner(), number), how);
@@ -80,7 +80,11 @@ impl Pool {
     pub fn first_clip(&self, index: usize) -> u16 {
         let entry = self.state.entries().range(self.entries_of(index)).first();
         let action = entry.and_then(|entry| entry.first());
-        action.map_or(NO_CLIP, |action| action.members().0)
+        let first = action.and_then(|action| match action.clip() {
+            None => self.library.motions().clips_of(action).next(),
+            clip => clip,
+        });
+        first.unwrap_or(NO_CLIP)
     }
 
     /// Prefetches what all instances read.
@@ -190,20 +194,14 @@ impl Pool {
     #[inline(always)]
     fn visit_action(&self, action: &Action, since: f64, weight: f32, visitor: &mut impl Visitor) {
         let time = action.clip_time_after(since);
-        let (clip, other) = action.members();
-        if !action.in_phases() {
+        if let Some(clip) = action.clip() {
             let time = time as f32;
             return visitor.clip(ActiveClip { clip, time, weight });
         }
-        let mut member = |clip: u16, weight: f32| {
-            let duration = self.library.clips().get(clip).map_or(0.0, |clip| clip.duration());
-            let time = (time * f64::from(duration)) as f32;
-            visitor.clip(ActiveClip { clip, time, weight });
-        };
-        let mix = other.map_or(0.0, |other| other.1);
-        member(clip, weight * (1.0 - mix));
-        if let Some((other, mix)) = other {
-            member(other, weight * mix);
+        let motions = self.library.motions();
+        for &(clip, share) in motions.members(action).all() {
+            let time = (time * motions.duration(clip)) as f32;
+            visitor.clip(ActiveClip { clip, time, weight: weight * share });
         }
     }
 }

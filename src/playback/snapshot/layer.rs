@@ -1,17 +1,18 @@
 //! The stored form of a layer of an instance and of its actions: their state at the layer's anchor.
 
-use super::super::action::{Action, NO_SPACE};
+use super::super::action::Action;
 use super::super::arena::Arena;
-use super::super::blend_space::{Members, Space, pace_by};
+use super::super::blend_space::Parameter;
+use super::super::blend_space::space::{ONE, Place, Space, pace_by};
+use super::super::blend_space::steer::{Extra, Steer};
 use super::super::clock::{Clock, LONGEST_WAIT, Wait};
 use super::super::entries::Stored;
 use super::super::error::PlaybackError;
-use super::super::ids::{NO_CLIP, Source};
+use super::super::ids::Source;
 use super::super::interval::Playhead;
 use super::super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::super::linear_fade::LinearFade;
-use super::super::options::MAX_SPEED;
-use super::super::options::MAX_TIME;
+use super::super::options::{MAX_PARAMETER, MAX_SPEED, MAX_TIME};
 use super::super::state::stands_still;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
@@ -38,7 +39,7 @@ impl Context<'_> {
     /// The change of an action's time per second of the clock, if it moves.
     fn rate(&self, action: &Action, layer: &LayerState) -> f64 {
         let factor = f64::from(self.speed) * f64::from(layer.speed);
-        let pace = pace_by(action, |clip| f64::from(self.duration(clip)));
+        let pace = pace_by(self.spaces, action, |clip| f64::from(self.duration(clip)));
         self.clock.sign() * factor * (f64::from(action.speed()) * pace)
     }
 
@@ -90,12 +91,18 @@ pub(in crate::playback) fn write(
     w.u8(layer.len() as u8);
     for (a, action) in layer.actions().iter().enumerate() {
         let (warp, playhead) = (layer.warp(a), action.playhead());
+        let Extra { steer, fade_out, .. } = *layer.extra(a);
         w.flags(action.flags());
-        w.flags([action.rate != 0.0, action.weight.running(), warp.is_some()]);
-        w.u16(action.clip);
-        w.u16(action.other);
-        w.u16(action.space);
-        w.f32(action.mix);
+        let (moves, fades) = (action.rate != 0.0, action.weight.running());
+        let extras = (steer.running(), fade_out > 0.0, action.in_phases());
+        w.flags([moves, fades, warp.is_some(), extras.0, extras.1, extras.2]);
+        let (Source::Clip(motion) | Source::Space(motion)) = action.source();
+        w.u16(motion);
+        if action.in_phases() {
+            let Place { cell, shares } = action.place();
+            w.u16(cell);
+            shares.iter().for_each(|&share| w.u32(share));
+        }
         w.u32(action.passes);
         w.f64(playhead.pass);
         w.f64(playhead.time);
@@ -103,6 +110,17 @@ pub(in crate::playback) fn write(
         write_fade(w, &action.weight);
         if let Some(warp) = warp {
             write_fade(w, warp);
+        }
+        if steer.running() {
+            for Parameter { x, y } in [steer.from, steer.push, steer.to] {
+                w.f32(x);
+                w.f32(y);
+            }
+            w.f64(steer.total);
+            w.f64(steer.left);
+        }
+        if fade_out > 0.0 {
+            w.f32(fade_out);
         }
     }
     if let Some(by) = &layer.offset {
@@ -154,12 +172,8 @@ fn read_action(
     layer: &mut LayerState,
 ) -> Result<(), PlaybackError> {
     let flags: [bool; 6] = r.flags("flags of an action")?;
-    let [moves, fades, warps] = r.flags("flags of an action")?;
-    let (clip, other) = (r.u16("clip of an action")?, r.u16("clip of an action")?);
-    let space = r.u16("blend space of an action")?;
-    let mix = r.f32("share of a clip", 0.0, 1.0)?;
-    let members = Members { clip, other, mix };
-    let (source, length) = read_source(r, context, members, space)?;
+    let [moves, fades, warps, steers, fades_out, in_space] = r.flags("flags of an action")?;
+    let (source, place, length) = read_source(r, context, in_space)?;
     r.needs(layer.find(source).is_none(), "a layer plays a motion twice")?;
     let passes = r.u32("passes")?;
     let pass = r.f64("pass", f64::MIN, f64::MAX)?;
@@ -168,10 +182,9 @@ fn read_action(
     let time = r.f64("time", 0.0, f64::from(length))?;
     let speed = r.f32("speed of an action", -MAX_SPEED, MAX_SPEED)?;
     let weight = read_fade(r, fades, "weight of an action", context.weights())?;
-    let mut action = Action::NOTHING;
-    (action.speed, action.weight, action.length) = (speed, weight, length);
-    (action.passes, action.space) = (passes, space);
-    action.set_members(members);
+    let mut action = Action::of(source, length);
+    (action.speed, action.weight, action.passes) = (speed, weight, passes);
+    action.set_place(place);
     action.restore(flags, Playhead { pass, time });
     if moves {
         action.rate = context.rate(&action, layer);
@@ -182,30 +195,58 @@ fn read_action(
         let warp = read_fade(r, true, "speed of a warp", (-MAX_SPEED, MAX_SPEED))?;
         layer.set_warp(a, warp);
     }
+    if steers {
+        r.needs(action.in_phases(), "a clip has a parameter")?;
+        layer.moving(a).1.steer = read_steer(r)?;
+    }
+    if fades_out {
+        r.needs(action.stops_at_end(), "an action fades out and does not stop")?;
+        let seconds = r.f32("seconds of a fade", f64::from(f32::MIN_POSITIVE), MAX_TIME)?;
+        layer.moving(a).1.fade_out = seconds;
+    }
     Ok(())
 }
 
-/// The motion of an action, and the length of a pass, if the motion has these clips.
+fn read_steer(r: &mut Reader<'_>) -> Result<Steer, PlaybackError> {
+    let mut read = || {
+        let [x, y] =
+            [(); 2].map(|()| r.f32("value of a blend space", -MAX_PARAMETER, MAX_PARAMETER));
+        Ok::<_, PlaybackError>(Parameter { x: x?, y: y? })
+    };
+    let (from, push, to) = (read()?, read()?, read()?);
+    let total = r.f64("seconds of a parameter", f64::MIN_POSITIVE, MAX_TIME)?;
+    let left = r.f64("seconds left of a parameter", f64::MIN_POSITIVE, total)?;
+    Ok(Steer { from, push, to, total, left })
+}
+
+fn read_share(r: &mut Reader<'_>) -> Result<u32, PlaybackError> {
+    let share = r.u32("share of a clip")?;
+    r.limit("share of a clip", share.into(), ONE.into())?;
+    Ok(share)
+}
+
+/// The motion of an action, its place in a blend space, and the length of a pass.
 fn read_source(
-    r: &Reader<'_>,
+    r: &mut Reader<'_>,
     context: &Context<'_>,
-    members: Members,
-    space: u16,
-) -> Result<(Source, f32), PlaybackError> {
-    let Members { clip, other, mix } = members;
-    let known = context.clips.get(clip);
+    in_space: bool,
+) -> Result<(Source, Place, f32), PlaybackError> {
+    let motion = r.u16("motion of an action")?;
+    let mut read = (Source::Clip(motion), Place::default(), context.duration(motion));
+    // All clips of a blend space are of one kind.
+    let mut clip = Some(motion);
+    if in_space {
+        let cell = r.u16("cell of a blend space")?;
+        let place = Place { cell, shares: [read_share(r)?, read_share(r)?] };
+        let space = context.spaces.get(motion);
+        let has = space.is_some_and(|space| space.has(place));
+        r.needs(has, "a blend space does not have the place of its action")?;
+        clip = space.and_then(|space| space.points().first()).map(|point| point.clip);
+        read = (Source::Space(motion), place, 1.0);
+    }
+    let known = clip.and_then(|clip| context.clips.get(clip));
     let additive = known.is_some_and(|c| c.kind == ClipKind::Additive);
     let fits = known.is_some() && additive == context.layer.additive;
     r.needs(fits, "an action plays a clip that its layer cannot play")?;
-    if space == NO_SPACE {
-        r.needs(other == NO_CLIP && mix == 0.0, "a clip has a second one")?;
-        return Ok((Source::Clip(clip), context.duration(clip)));
-    }
-    let points = context.spaces.get(space).map_or(&[][..], |s| &s.points);
-    let holds = match mix > 0.0 {
-        false => clip == other && points.iter().any(|p| p.clip == clip),
-        true => points.windows(2).any(|pair| (pair[0].clip, pair[1].clip) == (clip, other)),
-    };
-    r.needs(holds, "a blend space does not have the clips of its action")?;
-    Ok((Source::Space(space), 1.0))
+    Ok(read)
 }

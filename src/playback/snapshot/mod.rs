@@ -11,7 +11,7 @@ pub(super) mod offset;
 mod pool;
 
 use super::arena::Arena;
-use super::blend_space::Space;
+use super::blend_space::space::Space;
 use super::error::PlaybackError;
 use super::pool::Pool;
 use super::state::State;

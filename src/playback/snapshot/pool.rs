@@ -1,12 +1,12 @@
 //! The stored form of a pool: number of its rig, identity, blend spaces, instances.
 
 use super::super::arena::Arena;
-use super::super::blend_space::{MAX_SPACES, Point, Space};
+use super::super::blend_space::space::{Kind, MAX_ON_LINE, MAX_SPACES, Point, Space};
 use super::super::error::PlaybackError;
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
 use super::super::library::MAX_CLIPS;
 use super::super::modifiers::MAX_MODIFIERS;
-use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
+use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER, MAX_TIME};
 use super::super::state;
 use super::PoolSnapshot;
 use super::bytes::{Reader, Writer};
@@ -66,9 +66,12 @@ impl PoolSnapshot {
             w.text(&clip.name);
         });
         write_arena(w, &self.spaces, |w, space| {
-            w.count(space.points.len());
-            for point in &space.points {
-                w.f32(point.parameter);
+            w.flags([space.kind.plane, space.kind.speeds]);
+            w.f32(space.seconds);
+            w.count(space.points().len());
+            for point in space.points() {
+                let values = if space.kind.plane { 2 } else { 1 };
+                point.at[..values].iter().for_each(|&value| w.f32(value));
                 w.u16(point.clip);
             }
         });
@@ -112,20 +115,25 @@ impl PoolSnapshot {
 }
 
 fn read_space(r: &mut Reader<'_>, clips: &Arena<ClipIdentity>) -> Result<Space, PlaybackError> {
-    let count = r.count("points of a blend space", 6, u32::MAX as usize)?;
-    r.needs(count > 0, "a blend space has no clips")?;
+    let [plane, speeds] = r.flags("flags of a blend space")?;
+    let seconds = r.f32("seconds of a blend space", 0.0, MAX_TIME)?;
+    let count = r.count("points of a blend space", 6, MAX_ON_LINE)?;
     let mut points: Vec<Point> = Vec::with_capacity(count);
     let mut kind = None;
     for _ in 0..count {
-        let parameter = r.f32("value of a blend space", -MAX_PARAMETER, MAX_PARAMETER)?;
-        let ascends = points.last().is_none_or(|last| last.parameter < parameter);
-        r.needs(ascends, "the values of a blend space do not ascend")?;
+        let mut value = || r.f32("value of a blend space", -MAX_PARAMETER, MAX_PARAMETER);
+        let at = [value()?, if plane { value()? } else { 0.0 }];
         let clip = r.u16("clip of a blend space")?;
-        let own = clips.get(clip).map(|c| c.kind);
+        let known = clips.get(clip);
+        let own = known.map(|c| c.kind);
         let same = own.is_some() && kind.is_none_or(|kind| kind == own);
         r.needs(same, "the clips of a blend space are not loaded, or not of one kind")?;
         kind = Some(own);
-        points.push(Point { parameter, clip });
+        let duration = known.map_or(0.0, |c| c.duration);
+        r.needs(!speeds || duration > 0.0, "a clip that lasts no time has a speed")?;
+        let share = if speeds { Space::share(duration) } else { 1.0 };
+        points.push(Point { at, clip, share });
     }
-    Ok(Space { points })
+    // What is refused here is named by index.
+    Space::new(points, Kind { plane, speeds }, seconds, |clip| format!("clip {clip}"))
 }

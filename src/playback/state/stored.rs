@@ -4,7 +4,7 @@ use super::State;
 use crate::evaluate::{Gaze, JointOverride, MAX_FEET, POSE_ROWS, Replaces};
 use crate::math::{Affine3x4, Row};
 use crate::playback::arena::Arena;
-use crate::playback::blend_space::Space;
+use crate::playback::blend_space::space::Space;
 use crate::playback::clock::Clock;
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{MAX_INSTANCES, RETIRED};

@@ -6,6 +6,7 @@
 
 pub mod aim;
 pub mod blend;
+pub mod blend_space;
 pub mod curve;
 pub mod evaluate;
 pub mod feet;

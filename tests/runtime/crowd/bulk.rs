@@ -45,7 +45,7 @@ fn options(dice: &mut Dice) -> PlayOptions {
         time: dice.among(&[0.0, 0.3, 7.1]),
         weight: dice.among(&[1.0, 0.4]),
         fade_in: dice.among(&[0.0, 0.2]),
-        parameter: 0.3,
+        parameter: 0.3.into(),
         ..PlayOptions::default()
     }
 }

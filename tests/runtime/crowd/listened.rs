@@ -11,6 +11,7 @@ use std::sync::Arc;
 const MARKERS: EventKinds = EventKinds { markers: true, ..EventKinds::NONE };
 const LOOPS: EventKinds = EventKinds { loops: true, ..EventKinds::NONE };
 const FINISHES: EventKinds = EventKinds { finishes: true, ..EventKinds::NONE };
+const STOPS: EventKinds = EventKinds { stops: true, ..EventKinds::NONE };
 
 fn listen(crowd: &mut Crowd, rigs: &[RigId], kinds: EventKinds) {
     for &rig in rigs {
@@ -23,6 +24,7 @@ fn kind_of(event: &Event, kinds: EventKinds) -> bool {
         EventKind::Marker => kinds.markers,
         EventKind::Looped => kinds.loops,
         EventKind::Finished => kinds.finishes,
+        EventKind::Stopped => kinds.stops,
     }
 }
 
@@ -34,7 +36,7 @@ fn what_is_listened_to_changes_no_bit() {
         let mut dice = Dice(seed);
         let mut all = Lively::new();
         let mut twins =
-            [EventKinds::NONE, MARKERS, LOOPS, FINISHES, EventKinds::ALL].map(|kinds| {
+            [EventKinds::NONE, MARKERS, LOOPS, FINISHES, STOPS, EventKinds::ALL].map(|kinds| {
                 let mut twin = Lively::new();
                 listen(&mut twin.crowd, &twin.rigs, kinds);
                 (twin, kinds)

@@ -64,7 +64,7 @@ impl Stage {
                 speed: (3.0 * random(3) - 1.0) as f32,
                 loop_mode: modes[(random(4) * 3.0) as usize],
                 at_end: [AtEnd::Hold, AtEnd::Stop][usize::from(random(5) < 0.3)],
-                parameter: random(6) as f32,
+                parameter: (random(6) as f32).into(),
                 time: random(7),
                 ..PlayOptions::default()
             };

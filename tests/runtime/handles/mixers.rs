@@ -15,7 +15,7 @@ fn a_blend_space_has_two_members_for_any_name_of_the_skeleton() {
         let mut mixer = Mixer::new(rig).unwrap();
         let [b, c] = ["b", "c"].map(|name| mixer.clip_named(name).unwrap());
         let space = mixer.add_blend_space(&[(0.0, b), (1.0, c)]).unwrap();
-        let options = PlayOptions { parameter: 0.25, ..PlayOptions::default() };
+        let options = PlayOptions { parameter: 0.25.into(), ..PlayOptions::default() };
         mixer.player().play(0, space, &options).unwrap();
         // 3/4 of a half and 1/4 of one pass a second.
         mixer.advance(0.4).unwrap();

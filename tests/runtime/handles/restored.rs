@@ -135,7 +135,7 @@ fn another_crowd_takes_over_the_tag() {
     assert_eq!(other.snapshot(), saved);
     assert_eq!(other.instances().collect::<Vec<_>>(), [of_one.instance]);
     assert_eq!(other.clip_named(of_one.rig, "a"), Ok(of_one.clip));
-    assert_eq!(other.blend_space(of_one.space).unwrap().next(), Some((0.0, of_one.clip)));
+    assert_eq!(other.blend_space(of_one.space).unwrap().next(), Some((0.0.into(), of_one.clip)));
     assert_refused(&mut other, of_one, of_other);
 
     // The mirror was one of an instance that is no more.

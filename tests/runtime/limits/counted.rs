@@ -3,7 +3,7 @@
 use super::refused::{additive_scale, small};
 use phalanx::build::{BuildError, BuildOptions, add_lod, build_rig};
 use phalanx::clip::{Clip, Marker};
-use phalanx::crowd::{Crowd, CrowdError, LayerOptions};
+use phalanx::crowd::{BlendSpace, Crowd, CrowdError, LayerOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
@@ -43,6 +43,23 @@ fn every_action_of_every_additive_layer_counts() {
     // At weight −1 a difference of s scales by 2 − s.
     assert_eq!(add(-167.0, 1), Ok(()));
     assert!(matches!(add(-168.5, 1), Err(CrowdError::Scales { .. })));
+}
+
+/// Of a blend space in a plane three clips may play: 1e20 / (4 × 4 × 13) is the twelfth power of 29.74.
+#[test]
+fn every_clip_of_a_plane_counts() {
+    for (scale, fits) in [(29.0f32, true), (30.5, false)] {
+        let (rig, clip) = additive_scale(scale);
+        let layer = |additive| LayerOptions { additive, ..LayerOptions::default() };
+        let mut crowd = Crowd::new();
+        let layers = vec![layer(false), layer(true)];
+        let id = crowd.add_rig_with_layers(Arc::new(rig), layers).unwrap();
+        let clip = crowd.add_clip(id, Arc::new(clip)).unwrap();
+        let points = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|at| (at, clip));
+        let plane = crowd.add_blend_space(id, BlendSpace::plane(&points));
+        assert_eq!(plane.is_ok(), fits, "{plane:?}");
+        assert!(fits || matches!(plane, Err(CrowdError::Scales { .. })));
+    }
 }
 
 fn stretched(by: f64) -> Affine3x4 {

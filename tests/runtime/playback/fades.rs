@@ -282,7 +282,7 @@ fn a_crossfade_takes_a_space_that_plays_as_it_is() {
     let c = with_markers(&mut mixer, "c", &[("left", 0.5)]);
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, c)]).unwrap();
     let options = PlayOptions::default();
-    let at_c = PlayOptions { parameter: 1.0, ..options };
+    let at_c = PlayOptions { parameter: 1.0.into(), ..options };
     let mut player = mixer.player();
     player.play(0, b, &options).unwrap();
     player.add(0, space, &at_c).unwrap();

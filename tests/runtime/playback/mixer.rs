@@ -211,17 +211,18 @@ fn the_state_of_an_action_has_its_options() {
         (LoopMode::Repeat, None, AtEnd::Hold),
         (LoopMode::Repeat, Some(3), AtEnd::Stop),
         (LoopMode::Once, None, AtEnd::Stop),
-        (LoopMode::PingPong, Some(1), AtEnd::Hold),
+        (LoopMode::PingPong, Some(1), AtEnd::FadeOut(0.25)),
     ] {
         for (parameter, reads) in [(-1.0, 0.0), (0.75, 0.75), (1.5, 1.5), (3.75, 3.75), (9.0, 4.5)]
         {
+            let parameter = parameter.into();
             let options =
                 PlayOptions { loop_mode, repetitions, at_end, parameter, ..PlayOptions::default() };
             mixer.player().restart(0, space, &options).unwrap();
             let state = mixer.playing().action(0, space).unwrap();
             let have = (state.loop_mode, state.repetitions, state.at_end);
             assert_eq!(have, (loop_mode, repetitions, at_end));
-            assert_eq!(state.parameter, Some(reads));
+            assert_eq!(state.parameter, Some(reads.into()));
         }
     }
     mixer.player().play(0, walk, &PlayOptions::default()).unwrap();

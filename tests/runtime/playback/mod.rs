@@ -13,11 +13,15 @@ mod leading;
 mod mixer;
 mod model;
 mod order;
+mod planes;
 mod refusals;
 mod snapshots;
 mod spaces;
+#[cfg(feature = "gltf")]
+mod speeds;
 mod stage;
 mod standing;
+mod steering;
 mod stopping;
 mod stored;
 mod time;

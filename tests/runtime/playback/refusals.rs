@@ -36,7 +36,7 @@ fn numbers_out_of_range() {
             PlayOptions { time: f64::from(x), ..options },
             PlayOptions { weight: x, ..options },
             PlayOptions { fade_in: x, ..options },
-            PlayOptions { parameter: x, ..options },
+            PlayOptions { parameter: x.into(), ..options },
             PlayOptions { weight: -0.5, ..options },
             PlayOptions { weight: 1.001, ..options },
             PlayOptions { repetitions: Some(0), ..options },

@@ -58,7 +58,7 @@ fn frame(mixer: &mut Mixer, space: BlendSpaceId, random: &mut Random) -> Shown {
             time: f64::from(random.unit()),
             weight: random.unit(),
             fade_in: random.unit(),
-            parameter: random.unit(),
+            parameter: random.unit().into(),
             ..PlayOptions::default()
         };
         let _refused = match random.below(13) {

@@ -5,7 +5,7 @@ use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions, PlaybackError, Unknown};
 
 fn options(parameter: f32) -> PlayOptions {
-    PlayOptions { parameter, ..PlayOptions::default() }
+    PlayOptions { parameter: parameter.into(), ..PlayOptions::default() }
 }
 
 /// Against two actions at the weights and times that the rule gives, in f64.
@@ -71,11 +71,14 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
     mixer.player().fade_to(0, space, 0.5, &options(0.25)).unwrap();
     mixer.advance(0.25).unwrap();
     assert!((mixer.playing().action(0, space).unwrap().weight - 0.5).abs() < 1e-6);
-    let mut all = Vec::new();
+    let (mut all, mut stopped) = (Vec::new(), Vec::new());
     for _ in 0..8 {
         mixer.advance(0.1).unwrap();
-        all.extend(mixer.events().iter().map(|e| (e.kind, e.clip, e.weight)));
+        let each = mixer.events().iter().map(|e| (e.kind, e.clip, e.weight));
+        let (stops, others): (Vec<_>, Vec<_>) = each.partition(|e| e.0 == EventKind::Stopped);
+        (all.extend(others), stopped.extend(stops.iter().map(|e| e.1)));
     }
+    assert_eq!(stopped, [c]);
     let (kinds, weights): (Vec<_>, Vec<_>) = all.iter().map(|e| ((e.0, e.1), e.2)).unzip();
     assert_eq!(kinds, [(EventKind::Marker, marked), (EventKind::Looped, marked)]);
     assert!((weights[0] - 0.75 * 0.9).abs() < 0.11, "{weights:?}");

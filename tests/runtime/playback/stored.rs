@@ -23,12 +23,12 @@ fn playing(seed: u32) -> Mixer {
         let options = PlayOptions {
             loop_mode: dice.among(&[LoopMode::PingPong, LoopMode::Repeat]),
             repetitions: dice.among(&[None, Some(4)]),
-            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop]),
+            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop, AtEnd::FadeOut(0.3)]),
             speed: dice.among(&[1.0, -0.5]),
             weight: 0.5,
             time: 0.25,
             fade_in: 0.125,
-            parameter: -1.5,
+            parameter: (-1.5).into(),
         };
         let mut player = mixer.player();
         player.fade_to(layer, clip, 0.3, &options).unwrap();

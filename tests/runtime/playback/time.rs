@@ -131,7 +131,7 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
     assert!(mixer.playing().action(0, clip).is_ok());
     mixer.advance(0.2).unwrap();
     assert!(mixer.playing().action(0, clip).is_err(), "back to rest");
-    assert_eq!(fired(mixer.events()), [(EventKind::Finished, 0)]);
+    assert_eq!(fired(mixer.events()), [(EventKind::Finished, 0), (EventKind::Stopped, 0)]);
     let rest = mixer.evaluate().to_vec();
     mixer.player().stop_all(0.0).unwrap();
     assert_eq!(mixer.evaluate(), rest);

@@ -45,6 +45,10 @@ pub enum Kind {
     Hook,
     /// C1 with a whole pose for everyone at weight 0.5, set in each frame.
     SetPoses,
+    /// Three of nine clips of a library each, at equal weights, by three actions.
+    Thirds,
+    /// [`Thirds`](Self::Thirds) by a blend space in a plane.
+    Plane,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -95,6 +99,8 @@ impl Case {
             Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Hook => "hook".into(),
             Kind::SetPoses => "set_poses".into(),
+            Kind::Thirds => "three clips by thirds".into(),
+            Kind::Plane => "blend space in a plane".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -168,6 +174,10 @@ impl Case {
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Hook => Box::new(Hooks::new(c1(models)?)?),
             Kind::SetPoses => Box::new(GivenPoses::new(c1(models)?)?),
+            Kind::Thirds | Kind::Plane => {
+                let apart = self.kind == Kind::Thirds;
+                Box::new(Playing::thirds(models.library(self.clips)?, count, apart)?)
+            }
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)
@@ -189,7 +199,10 @@ impl Case {
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} of {}", self.name(), grouped(self.count))?;
-        if matches!(self.kind, Kind::OneClip | Kind::TwoClips | Kind::Churn) {
+        if matches!(
+            self.kind,
+            Kind::OneClip | Kind::TwoClips | Kind::Churn | Kind::Thirds | Kind::Plane
+        ) {
             write!(f, ", {} clips", grouped(self.clips))?;
         }
         if self.kind == Kind::Rigs {

@@ -4,7 +4,7 @@ use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseSpace, PoseStage, RigId,
+    BlendSpace, BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseSpace, PoseStage, RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -83,6 +83,46 @@ impl Playing {
         }
         Self::new(crowd)
     }
+
+    /// `count` characters that play three of nine clips at equal weights: by a blend space in a plane, or with `apart`
+    /// the same clips by three actions at the same times.
+    ///
+    /// # Errors
+    /// If the crowd rejects the rig.
+    pub fn thirds(library: Arc<Rig>, count: usize, apart: bool) -> Result<Self, LiveError> {
+        let mut crowd = Crowd::new();
+        let rig = crowd.add_rig(library)?;
+        let clips = clips_of(&crowd, rig)?;
+        let whole = |i: usize| i as f32 - 1.0;
+        let points = clips.iter().enumerate();
+        let points: Vec<_> =
+            points.map(|(i, clip)| ([whole(i % 3), whole(i / 3)], clip.0)).collect();
+        let space = crowd.add_blend_space(rig, BlendSpace::plane(&points))?;
+        for i in 0..count {
+            let instance = crowd.spawn(rig)?;
+            let phase = hash01(i as u64 * 4 + 2);
+            let parameter = middle(i).into();
+            let options = PlayOptions { time: phase, parameter, ..PlayOptions::default() };
+            crowd.play(instance, space, &options)?;
+            if apart {
+                let three: Vec<ClipId> = crowd.playing(instance)?.clips().collect();
+                crowd.player(instance)?.stop_all(0.0)?;
+                for clip in three {
+                    let time = phase * f64::from(crowd.clip(clip)?.duration());
+                    let options = PlayOptions { time, weight: 1.0 / 3.0, ..PlayOptions::default() };
+                    crowd.player(instance)?.add(0, clip, &options)?;
+                }
+            }
+        }
+        Self::new(crowd)
+    }
+}
+
+/// The parameter of a character in a plane of nine clips at whole numbers from -1 to 1: the middle of a triangle.
+fn middle(i: usize) -> [f32; 2] {
+    let corner = |k: u64| pick(i as u64 * 4 + k, 2) as f32 - 1.0;
+    let aside = [1.0 / 3.0, 2.0 / 3.0][pick(i as u64 * 4 + 3, 2)];
+    [corner(1) + aside, corner(2) + aside]
 }
 
 /// A rig's clips and their durations.

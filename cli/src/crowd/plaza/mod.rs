@@ -33,7 +33,7 @@ const LEAST_ERROR: f32 = 0.001;
 const LARGEST: f64 = 3.0;
 
 /// The kinds of events that the plaza reads: markers (such as steps) and finishes. Few hosts read loops.
-const LISTENED: EventKinds = EventKinds { loops: false, ..EventKinds::ALL };
+const LISTENED: EventKinds = EventKinds { loops: false, stops: false, ..EventKinds::ALL };
 
 impl From<PlazaError> for CliError {
     fn from(error: PlazaError) -> Self {
