@@ -15,6 +15,7 @@
 use super::action::Action;
 use super::advance::Advance;
 use super::changes::{Changes, What};
+use super::clock::LEAP;
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::hook::HookClock;
@@ -64,6 +65,8 @@ pub(crate) struct Pool {
     speeds: Speeds,
     roots: Roots,
     hook_clock: HookClock,
+    /// The modifiers that are springs, as bits.
+    springs: u64,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -88,6 +91,7 @@ impl Pool {
             speeds: Speeds::default(),
             roots: Roots::default(),
             hook_clock: HookClock::default(),
+            springs: 0,
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -267,6 +271,9 @@ impl Pool {
     /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watched.advance();
+        if dt.abs() > LEAP {
+            self.state.inputs_mut().rest_springs(None);
+        }
         self.advance_modifiers(dt);
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);

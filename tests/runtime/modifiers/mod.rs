@@ -15,6 +15,7 @@ mod random;
 mod refusals;
 mod seen;
 mod spaces;
+mod springs;
 mod stored;
 mod tiers;
 mod weights;
