@@ -10,7 +10,9 @@ use super::handles::{Handle, Limbs};
 use super::tiers::{self, ColorBy};
 use glam::{Affine3A, Vec3};
 use phalanx::clip::Marker;
-use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId, TierFrame, Tiers};
+use phalanx::crowd::{
+    ClipId, Crowd, FrameStats, InstanceId, ModifierId, PlayOptions, RigId, TierFrame, Tiers,
+};
 use phalanx::mesh::Material;
 use phalanx::rig::{Aabb, Rig};
 use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, tint_strength};
@@ -60,6 +62,8 @@ pub struct ViewerCrowd {
     playing: Playing,
     instances: Vec<InstanceId>,
     limbs: Limbs,
+    /// The springs of the file, and whether they swing.
+    springs: (Option<ModifierId>, bool),
     formation: Formation,
     size: Aabb,
     built_in: bool,
@@ -80,6 +84,10 @@ impl ViewerCrowd {
         let size = size::measure(model, &choice)?;
         let mut crowd = Crowd::new();
         let rig = crowd.add_rig(model.rig.clone())?;
+        let springs = match model.rig.springs().is_empty() {
+            true => None,
+            false => Some(crowd.add_modifier(rig, model.rig.springs().clone())?),
+        };
         let mut view = CrowdView::new();
         view.add_rig(&crowd, rig, 0)?;
         let clips = model.rig.clips().iter().enumerate();
@@ -98,6 +106,7 @@ impl ViewerCrowd {
             playing,
             instances: Vec::new(),
             limbs: Limbs::default(),
+            springs: (springs, true),
             formation: Formation::new(0, size),
             size,
             built_in: model.built_in,
@@ -191,9 +200,25 @@ impl ViewerCrowd {
                 self.crowd.play(instance, clip, &options)?;
             }
         }
+        self.swing(self.springs.1)?;
         self.limbs.reach(&mut self.crowd, &self.instances)?;
         self.formation = Formation::new(count, self.size);
         self.stand()
+    }
+
+    /// Whether springs swing.
+    pub fn swings(&self) -> bool {
+        self.springs.1
+    }
+
+    /// Lets the springs of the file swing, or not. False if it has none.
+    pub fn swing(&mut self, swing: bool) -> Result<bool, CliError> {
+        self.springs.1 = swing;
+        let (Some(by), weight) = (self.springs.0, f32::from(swing)) else { return Ok(false) };
+        for &instance in &self.instances {
+            self.crowd.player(instance)?.fade_modifier(by, weight, 0.0)?;
+        }
+        Ok(true)
     }
 
     /// Fades all characters to something else over `seconds`.

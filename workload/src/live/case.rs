@@ -7,6 +7,7 @@ use super::many::{ManyRigs, Mixers};
 use super::models::Models;
 use super::posed::{Aimed, AllPoses, GivenPoses, Hooks, Standing};
 use super::scene::{FrameTimes, LiveError, Scene};
+use super::springs::swing;
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub enum Kind {
     Hook,
     /// C1 with a whole pose for everyone at weight 0.5, set in each frame.
     SetPoses,
+    /// C1 with chains of hair that swing with `true`, and are at rest otherwise.
+    Springs(bool),
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -95,6 +98,8 @@ impl Case {
             Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Hook => "hook".into(),
             Kind::SetPoses => "set_poses".into(),
+            Kind::Springs(true) => "springs".into(),
+            Kind::Springs(false) => "springs at rest".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -168,6 +173,11 @@ impl Case {
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Hook => Box::new(Hooks::new(c1(models)?)?),
             Kind::SetPoses => Box::new(GivenPoses::new(c1(models)?)?),
+            Kind::Springs(swings) => {
+                let rig = models.haired()?;
+                let playing = Playing::workload(Workload::C1, rig, models.clips(), count)?;
+                Box::new(swing(playing, if swings { 1.0 } else { 0.0 })?)
+            }
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)

@@ -110,11 +110,11 @@ impl Pass<'_, '_> {
         for lane in 0..LANES {
             let joint = group.joints[lane].into();
             lanes[lane] = self.pose.lane(joint);
-            set(&mut above, lane, &self.places[usize::from(group.parents[lane])]);
+            set(&mut above, lane, &self.places[group.parents[lane] as usize]);
             set(&mut local, lane, &self.pose.local_of(lanes[lane], joint));
         }
         for (lane, via) in &group.via {
-            let mut parent = self.places[usize::from(group.parents[usize::from(*lane)])];
+            let mut parent = self.places[group.parents[usize::from(*lane)] as usize];
             for &joint in via {
                 parent = parent * self.pose.local(joint.into());
             }
