@@ -17,7 +17,9 @@ use phalanx::playback::{
     PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, Trs};
+use phalanx::skeleton::{
+    ColliderShape, JointMask, SpringBones, SpringChain, SpringCollider, SpringJoint, Trs,
+};
 use std::sync::{Arc, OnceLock};
 
 #[derive(Arbitrary, Debug, Clone, Copy)]
@@ -85,6 +87,8 @@ enum Call {
     World(u8, [f32; 12]),
     Poses(u8, u16, bool),
     AddLook(Look),
+    AddSprings(Springs),
+    Teleport(u8, [f32; 12]),
     /// Pelvis and ankles, reach, tilt.
     AddFeet(Option<[u16; 3]>, f32, f32),
     /// Modifier, instance, heights and normals of two grounds, weight.
@@ -126,6 +130,21 @@ struct Look {
     speed: Option<f32>,
 }
 
+/// A chain that swings, and a body that it does not pass.
+#[derive(Arbitrary, Debug, Clone, Copy)]
+struct Springs {
+    /// Without joints, those of an arm.
+    joints: Option<[u16; 3]>,
+    tail: Option<[f32; 3]>,
+    gravity: [f32; 3],
+    /// Radius, stiffness, drag.
+    numbers: [f32; 3],
+    /// Joint, ends, radius; inside, or a plane.
+    collider: Option<(u16, [f32; 6], f32, Option<bool>)>,
+    center: Option<u16>,
+    teleport: Option<f32>,
+}
+
 #[derive(Arbitrary, Debug, Clone, Copy)]
 struct Aim {
     space: Option<u16>,
@@ -162,6 +181,35 @@ fn look(look: Look) -> crowd::Aim {
     let plain = if joints.is_empty() { crowd::Aim::new(6) } else { crowd::Aim::chain(joints) };
     let speed = look.speed.unwrap_or(f32::INFINITY);
     crowd::Aim { forward, up, up_axis, limit: look.limit, soft: look.soft, speed, ..plain }
+}
+
+fn springs(of: Springs) -> SpringBones {
+    let [radius, stiffness, drag] = of.numbers;
+    let joint = |joint: u16| SpringJoint {
+        radius,
+        stiffness,
+        drag,
+        gravity: of.gravity.into(),
+        ..SpringJoint::new(joint.into())
+    };
+    let mut joints = of.joints.unwrap_or([7, 8, 9]).map(joint);
+    joints[2].tail = of.tail.map(Vec3::from);
+    let collider = |(joint, [a, b, c, d, e, f], radius, kind): (u16, [f32; 6], f32, Option<bool>)| {
+        let ends = [Vec3::new(a, b, c), Vec3::new(d, e, f)];
+        let shape = match kind {
+            Some(inside) => ColliderShape::Capsule { ends, radius, inside },
+            None => ColliderShape::Plane { point: ends[0], normal: ends[1] },
+        };
+        SpringCollider { joint: joint.into(), shape }
+    };
+    let colliders: Vec<_> = of.collider.into_iter().map(collider).collect();
+    let chain = SpringChain {
+        joints: joints.into(),
+        colliders: (0..colliders.len()).collect(),
+        center: of.center.map(usize::from),
+    };
+    let plain = SpringBones { chains: vec![chain], colliders, ..SpringBones::default() };
+    SpringBones { teleport: of.teleport.unwrap_or(plain.teleport), ..plain }
 }
 
 fn target(aim: Aim) -> Target {
@@ -396,6 +444,11 @@ fuzz_target!(|calls: Vec<Call>| {
                 let added = crowd.add_modifier(id, look(with));
                 added.map(|modifier| modifiers.push(modifier)).is_err()
             }
+            Call::AddSprings(with) => {
+                let added = crowd.add_modifier(id, springs(with));
+                added.map(|modifier| modifiers.push(modifier)).is_err()
+            }
+            Call::Teleport(i, m) => pick(i).is_some_and(|i| crowd.teleport(i, matrix(m)).is_err()),
             Call::AddFeet(joints, reach, tilt) => {
                 let [pelvis, left, right] = joints.unwrap_or([1, 5, 9]).map(usize::from);
                 let mut feet = Feet { reach, tilt, ..Feet::new(pelvis, &[left, right]) };

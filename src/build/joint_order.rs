@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is animated,
-/// bones of the humanoid, and all their ancestors; without skins also the nodes below these bones. `None` if the parents
+/// bones of the humanoid, nodes of springs, and all their ancestors; without skins also the nodes below these bones. `None` if the parents
 /// form a cycle.
 ///
 /// Parents come first. Among such orders it follows the slots of the largest skin, so that its palette is written front
@@ -22,6 +22,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
         .filter(|t| t.channel != RawChannel::Weights)
         .map(|t| t.node);
     let bones = raw.humanoid.iter().map(|bone| bone.1);
+    let springs = raw.springs.joints();
     let mut below = Vec::new();
     if raw.skins.is_empty() && !raw.humanoid.is_empty() {
         let mut children = vec![Vec::new(); count];
@@ -40,7 +41,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
             }
         }
     }
-    for node in skins.chain(animated).chain(bones).chain(below) {
+    for node in skins.chain(animated).chain(bones).chain(below).chain(springs) {
         let mut at = Some(node).filter(|&n| n < count);
         while let Some(n) = at.filter(|&n| !wanted[n]) {
             wanted[n] = true;

@@ -11,7 +11,7 @@ use crate::mesh::Mesh;
 use crate::raw::{RawClip, RawScene, ReportEntry, Severity};
 use crate::rig::{Rig, RigNode, RigParts};
 use crate::runtime::{ClipBoundsScratch, clip_cost};
-use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton};
+use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton, SpringBones};
 use crate::words::shorten;
 use glam::Vec3;
 use std::ops::Range;
@@ -159,6 +159,7 @@ pub fn build_rig_reporting(
     };
     let mut rig = Rig::new(parts)?;
     rig.humanoid = humanoid(&raw.humanoid, &joint_of_node, &mut report);
+    rig.springs = springs(&raw.springs, &joint_of_node, rig.skeleton(), &mut report);
     measure_bounds(&mut rig);
     Ok((rig, report))
 }
@@ -297,6 +298,23 @@ fn humanoid(
     }
     bones.sort_unstable_by_key(|b| b.0);
     bones
+}
+
+/// The springs with their joints. Chains that do not fit the skeleton are reported and left out.
+fn springs(
+    stated: &SpringBones,
+    joint_of_node: &[u16],
+    skeleton: &Skeleton,
+    report: &mut Vec<ReportEntry>,
+) -> SpringBones {
+    let mut lost = |message: String| {
+        report.push(ReportEntry::new(Severity::Dropped, "springs", message));
+    };
+    let place = |node: usize| {
+        let joint = joint_of_node.get(node).filter(|&&joint| joint != NO_JOINT);
+        joint.map(|&joint| usize::from(joint))
+    };
+    stated.mapped(place, &mut lost).fitting(skeleton, lost)
 }
 
 /// Limit on the matrices that measuring all clips of a rig computes: about half a second.

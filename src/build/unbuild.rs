@@ -52,6 +52,7 @@ pub fn raw_joints(rig: &Rig) -> RawScene {
         scenes: vec![rig.roots().to_vec()],
         default_scene: Some(0),
         nodes,
+        springs: rig.springs().mapped(|joint| node_of.get(joint).copied(), |_| ()),
         ..RawScene::default()
     }
 }

@@ -54,6 +54,7 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     }
     let mut made = Rig::new(RigParts { skeleton, clips: laid, ..rig.parts() })?;
     made.humanoid.clone_from(&rig.humanoid);
+    made.springs.clone_from(&rig.springs);
     measure_bounds(&mut made);
     Ok(made)
 }

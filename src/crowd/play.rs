@@ -66,6 +66,20 @@ impl Crowd {
         Ok(())
     }
 
+    /// [`set_world`](Self::set_world) for an instance that is elsewhere at once: its springs start at rest.
+    ///
+    /// # Errors
+    /// As for [`set_world`](Self::set_world).
+    pub fn teleport(
+        &mut self,
+        instance: InstanceId,
+        world: impl Into<Affine3x4>,
+    ) -> Result<(), CrowdError> {
+        self.set_world(instance, world)?;
+        self.player(instance)?.rest_springs();
+        Ok(())
+    }
+
     /// Sets whether the root motion of a rig's instances moves their world transforms. Default false. While it does,
     /// the transforms are kept in f64, so that many small steps do not drift.
     ///

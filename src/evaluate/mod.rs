@@ -47,7 +47,7 @@ pub(crate) use scratch::{
 };
 pub(crate) use stage::{
     Aim, Axes, CONTACT_FADE, Chain, Chains, Change, Contacts, Feet, Follow, Footing, Gaze, Given,
-    IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, POSE_ROWS, Turn,
+    IkTarget, Lag, Leg, Limit, MAX_FEET, MAX_TURNS, POSE_ROWS, Springs, Steps, Tails, Turn,
 };
 pub use stage::{EndRotation, Pole};
 pub(crate) use stage::{Modify, PoseMut, Stage, beneath, rotation};

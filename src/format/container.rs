@@ -53,13 +53,15 @@ pub enum Section {
     Provenance,
     /// The human bones of the joints.
     Humanoid,
+    /// The springs of the joints.
+    Springs,
     /// The volume that the meshes take while each clip plays.
     Bounds,
     /// Any other section; it is skipped.
     Unknown([u8; 4]),
 }
 
-const CODES: [([u8; 4], Section); 12] = [
+const CODES: [([u8; 4], Section); 13] = [
     (*b"NAME", Section::Names),
     (*b"SKEL", Section::Skeleton),
     (*b"SKIN", Section::Skins),
@@ -71,6 +73,7 @@ const CODES: [([u8; 4], Section); 12] = [
     (*b"EVNT", Section::Events),
     (*b"PROV", Section::Provenance),
     (*b"HUMN", Section::Humanoid),
+    (*b"SPRG", Section::Springs),
     (*b"BNDS", Section::Bounds),
 ];
 

@@ -10,7 +10,7 @@ use super::provenance::{self, Provenance};
 use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
-use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins, springs};
 use crate::clip::{Clip, ClipOrigin, Marker, reorder_lanes};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
@@ -298,6 +298,8 @@ impl Library {
         let mut rig = Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))?;
         let humanoid = sections.one(Section::Humanoid, |r| humanoid::read(r, &self.skeleton))?;
         rig.humanoid = humanoid.unwrap_or_default();
+        let springs = sections.one(Section::Springs, |r| springs::read(r, &self.skeleton))?;
+        rig.springs = springs.unwrap_or_default();
         let count = self.clips.len();
         if let Some(bounds) = sections.one(Section::Bounds, |r| bounds::read(r, count, joints))? {
             // Bounds around another anchor are of no use: the clips are measured when they are needed.

@@ -29,6 +29,7 @@ mod save;
 mod skeleton;
 mod skins;
 mod source;
+mod springs;
 mod table;
 mod write;
 mod writer;

@@ -9,7 +9,7 @@ use super::error::Fault;
 use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
-use super::{bounds, clip, humanoid, images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, clip, humanoid, images, materials, meshes, nodes, skeleton, skins, springs};
 use crate::clip::Clip;
 use crate::rig::{ClipBounds, Rig, distinct};
 use crate::runtime::ClipBoundsScratch;
@@ -117,7 +117,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(writer)
     }
 
-    /// Adds the skins, nodes, meshes, materials, images and humanoid of a rig. Call it at most once: readers reject a
+    /// Adds the skins, nodes, meshes, materials, images, humanoid and springs of a rig. Call it at most once: readers reject a
     /// second rig. If the rig draws something, the bounds of the clips that are added after it are measured and stored.
     ///
     /// # Errors
@@ -130,6 +130,9 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.section(Section::Nodes, &bytes)?;
         if !rig.humanoid().is_empty() {
             self.section(Section::Humanoid, &humanoid::write(rig.humanoid()))?;
+        }
+        if !rig.springs().is_empty() {
+            self.section(Section::Springs, &springs::write(rig.springs()))?;
         }
         let bytes = materials::write(rig.materials(), &mut self.names);
         self.section(Section::Materials, &bytes)?;

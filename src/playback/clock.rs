@@ -9,6 +9,8 @@
 //! overflow   the count wraps after 18 hours; every entry has a new anchor after [`LONGEST_WAIT`]
 //! ```
 
+use crate::evaluate::Steps;
+
 /// Ticks per second. A step is rounded to a tick: ten days at 60 Hz drift by less than a microsecond.
 const TICKS: f64 = (1u64 << 48) as f64;
 
@@ -21,6 +23,14 @@ const UNIT: u32 = 30;
 
 /// A step of more seconds is a leap: the clock stands still, and all entries are visited.
 pub(crate) const LEAP: f64 = 4096.0;
+
+/// Steps of springs per second, and the tolerance of their moments: a millionth of a step, for steps of time that are
+/// rounded to ticks.
+const STEPS: i128 = 60;
+const NEAR: i128 = 1 << 28;
+
+/// The steps of springs until all ticks have been counted.
+const ALL_STEPS: i128 = STEPS << 16;
 
 /// The clock of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,6 +74,11 @@ impl Clock {
         Self { ticks, backwards }
     }
 
+    /// The clock at another count of ticks.
+    pub fn at(self, ticks: i64) -> Self {
+        Self { ticks, ..self }
+    }
+
     /// 1 or −1: the direction of the last step.
     pub fn sign(self) -> f64 {
         if self.backwards { -1.0 } else { 1.0 }
@@ -73,6 +88,23 @@ impl Clock {
     #[inline(always)]
     pub fn since(self, moment: Moment) -> f64 {
         self.ticks.wrapping_sub(moment.0) as f64 * (1.0 / TICKS)
+    }
+
+    /// The steps of springs since a count of ticks, at multiples of 1/60 s. `None`: more than any.
+    pub fn steps_since(self, ticks: Option<i64>) -> Steps {
+        let place = |ticks: i64| i128::from(ticks) * STEPS + NEAR;
+        let (now, part) = (place(self.ticks) >> 48, place(self.ticks) & ((1 << 48) - 1));
+        let share = |of: i128| (of as f64 / TICKS) as f32;
+        let rest = if part <= 2 * NEAR { 0.0 } else { share(part - NEAR) };
+        let Some(ticks) = ticks else {
+            return Steps { count: u32::MAX, first: 0.0, each: 0.0, rest };
+        };
+        let last = place(ticks) >> 48;
+        let count = (now - last).rem_euclid(ALL_STEPS) as u32;
+        // The time since then, in shares of a step.
+        let passed = share(i128::from(self.ticks.wrapping_sub(ticks)) * STEPS);
+        let first = share(((last + 1) << 48) - i128::from(ticks) * STEPS);
+        Steps { count, first: first / passed, each: 1.0 / passed, rest }
     }
 
     /// Moves the clock by `dt` seconds.

@@ -1,7 +1,9 @@
 //! Hooks: the host's code in the evaluation of an instance's pose.
 
 use super::ids::InstanceId;
+use super::modifiers::Definition;
 use super::pool::Pool;
+use super::springs::Swing;
 use crate::evaluate::{Given, Modify, PoseMut as Pose, beneath};
 use crate::math::Affine3x4;
 use crate::skeleton::Trs;
@@ -159,19 +161,21 @@ impl std::fmt::Debug for Calls<'_> {
     }
 }
 
-/// The modifiers of a pool in a frame that calls a hook.
-pub(crate) struct Hooked<'a> {
+/// The modifiers of a pool in a frame, which may call a hook.
+#[derive(Clone, Copy)]
+pub(crate) struct Framed<'a> {
     pub pool: &'a Pool,
-    pub calls: Calls<'a>,
+    pub calls: Option<Calls<'a>>,
+    pub swing: Swing,
 }
 
-impl Modify for Hooked<'_> {
+impl Modify for Framed<'_> {
     fn given(&self, index: usize) -> Option<Given<'_>> {
         self.pool.given(index)
     }
 
     fn modify(&self, index: usize, pose: &mut Pose<'_>) {
-        self.pool.modify_by(index, pose, Some(&self.calls));
+        self.pool.modify_by(index, pose, (self.calls.as_ref(), self.swing));
     }
 }
 
@@ -254,8 +258,9 @@ impl HookClock {
 }
 
 impl Pool {
-    /// Whether a hook changes an instance, if a frame calls one.
-    pub fn is_hooked(&self, index: usize) -> bool {
-        self.state().inputs().active(index) != 0 && self.active(index).any(|(of, _)| of.is_hook())
+    /// Whether an instance is changed by what one frame does once: a hook, if the frame calls one, or springs that swing.
+    pub fn is_stepped(&self, index: usize, swings: bool) -> bool {
+        let once = |of: &Definition| of.is_hook() || swings && of.springs().is_some();
+        self.heeded(index, swings) != 0 && self.active(index).any(|(of, _)| once(of))
     }
 }

@@ -5,7 +5,8 @@ use super::linear_fade::LinearFade;
 use super::lists::{Keyed, Lists};
 use super::modifiers::Target;
 use super::poses::Poses;
-use crate::evaluate::Gaze;
+use super::springs::SpringStates;
+use crate::evaluate::{Gaze, Tails};
 use crate::math::Row;
 
 /// The number by which the weight of an instance's pose is listed: no modifier has it.
@@ -55,6 +56,8 @@ pub(crate) struct Inputs {
     fading: Vec<(u32, u8)>,
     /// The poses that were set. An instance has an input of [`POSE`], its weight, while it has a pose.
     poses: Poses,
+    /// The states of springs that have a weight.
+    springs: SpringStates,
 }
 
 impl PartialEq for Inputs {
@@ -68,7 +71,28 @@ impl PartialEq for Inputs {
 impl Inputs {
     /// Whether an instance has the same inputs and pose.
     pub fn same(&self, other: &Self, instance: usize) -> bool {
-        self.all(instance) == other.all(instance) && self.pose(instance) == other.pose(instance)
+        self.all(instance) == other.all(instance)
+            && self.pose(instance) == other.pose(instance)
+            && self.springs.same(&other.springs, instance)
+    }
+
+    /// The states of springs.
+    #[inline]
+    pub fn springs(&self) -> &SpringStates {
+        &self.springs
+    }
+
+    /// Sets the state of the springs of an instance's modifier.
+    pub fn set_springs(&mut self, instance: usize, modifier: u8, tails: Tails) {
+        self.springs.set(instance, modifier, tails);
+    }
+
+    /// Lets the springs of an instance start at rest, or those of all.
+    pub fn rest_springs(&mut self, instance: Option<usize>) {
+        match instance {
+            Some(instance) => self.springs.rest(instance),
+            None => self.springs.rest_all(),
+        }
     }
 
     /// The pose of an instance, by lane; empty if it has none.
@@ -197,6 +221,9 @@ impl Inputs {
     }
 
     fn mark(&mut self, instance: usize, modifier: u8, is_active: bool) {
+        if !is_active {
+            self.springs.remove(instance, modifier);
+        }
         if self.active.len() <= instance && is_active {
             self.active.resize(instance + 1, 0);
         }
@@ -261,6 +288,7 @@ impl Inputs {
     /// Removes the inputs of an instance.
     pub fn clear(&mut self, instance: usize) {
         self.poses.clear(instance);
+        self.springs.clear(instance);
         let listed = self.all(instance).iter().any(|input| input.listed);
         if self.lists.clear(instance) {
             if let Some(active) = self.active.get_mut(instance) {

@@ -4,7 +4,7 @@ use super::advance::Passed;
 use super::blend_space::BlendSpace;
 use super::error::PlaybackError;
 use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
-use super::hook::{Calls, HookFn, Hooked, PoseMut};
+use super::hook::{Calls, Framed, HookFn, PoseMut};
 use super::ids::{BlendSpaceId, ClipId, ModifierId, Owner};
 use super::library::Library;
 use super::modifiers::Modifier;
@@ -13,6 +13,7 @@ use super::player::Player;
 use super::playing::Playing;
 use super::pool::Pool;
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
+use super::springs::Swing;
 use crate::clip::Clip;
 use crate::evaluate::{Evaluated, Instances};
 use crate::math::{Affine3x4, Rigid};
@@ -266,8 +267,9 @@ impl Mixer {
         self.hints.resize(self.pool.hints_per_instance(), 0);
         self.frame = self.frame.wrapping_add(1);
         let pool = &self.pool;
-        let hooked = hook.map(|hook| Hooked { pool, calls: Calls { hook, frame: self.frame } });
-        let stage = pool.stage_by(ONLY, hooked.as_ref().map_or(pool, |hooked| hooked));
+        let calls = hook.map(|hook| Calls { hook, frame: self.frame });
+        let framed = Framed { pool, calls, swing: Swing::Step };
+        let stage = pool.stage_by(ONLY, || (&framed, true));
         Evaluated::write(pool, (ONLY, stage), level, &mut self.hints, &mut self.palette);
         &self.palette
     }

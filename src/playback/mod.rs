@@ -43,6 +43,7 @@ pub(crate) mod root_motion;
 pub(crate) mod scheduled;
 pub(crate) mod snapshot;
 mod speeds;
+pub(crate) mod springs;
 mod state;
 mod sync;
 mod unknown;

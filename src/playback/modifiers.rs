@@ -3,6 +3,7 @@
 mod aim;
 mod feet;
 mod hook;
+mod springs;
 mod target;
 mod two_bone_ik;
 
@@ -15,7 +16,7 @@ pub use two_bone_ik::TwoBoneIk;
 use super::error::PlaybackError;
 use crate::evaluate::Change;
 use crate::rig::Rig;
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Skeleton, SpringBones};
 use crate::words::shorten;
 use glam::Vec3;
 
@@ -36,6 +37,23 @@ pub enum Modifier {
     Aim(Aim),
     /// Puts feet on the ground.
     Feet(Feet),
+    /// Lets chains of joints swing: hair, tails, clothes.
+    ///
+    /// Tails step on a grid of 1/60 s of the crowd's time, so a stiffness means the same at any frame rate; between two
+    /// steps they are interpolated. What steps them are frames, and [`Mixer::evaluate`](super::Mixer::evaluate): once for
+    /// a time, however often they are evaluated. Calls that read a pose see them as a frame would show them, and step
+    /// nothing.
+    ///
+    /// - An instance that was not evaluated, as it is far away, catches up four steps at most, between its last pose and
+    ///   its present one. Beyond, and when its weight leaves 0, it starts at rest. So do all after
+    ///   [`Crowd::teleport`](crate::crowd::Crowd::teleport), and those that move [too far](SpringBones::teleport) in a step.
+    /// - Joints swing about the pose that comes in: a clip that animates them goes on.
+    /// - Lengths of bones are kept, with any scales. A joint below a scale of 0, or whose tail is in its own place, is as
+    ///   animated. Settings are in units of the world, whatever the scale; radii scale with the model.
+    /// - At a weight below 1 every joint turns in part.
+    /// - With tiers an instance that has a weight is not interpolated. Tiers may leave springs out
+    ///   ([`Tier::springs`](crate::crowd::Tier::springs)).
+    Springs(SpringBones),
     /// Calls the host's code.
     Hook(Hook),
 }
@@ -67,6 +85,7 @@ impl Definition {
             Modifier::TwoBoneIk(ik) => ik.define(rig),
             Modifier::Aim(aim) => aim.define(rig),
             Modifier::Feet(feet) => feet.define(rig),
+            Modifier::Springs(of) => springs::define(of, rig),
             Modifier::Hook(hook) => hook.define(rig),
         }
     }

@@ -15,6 +15,7 @@
 use super::action::Action;
 use super::advance::Advance;
 use super::changes::{Changes, What};
+use super::clock::LEAP;
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::hook::HookClock;
@@ -69,6 +70,8 @@ pub(crate) struct Pool {
     capture: LayerCapture,
     /// Number of offsets for which there was no room.
     refused: u64,
+    /// The modifiers that are springs, as bits.
+    springs: u64,
     /// The kinds of events that are collected.
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
@@ -95,6 +98,7 @@ impl Pool {
             hook_clock: HookClock::default(),
             capture: LayerCapture::default(),
             refused: 0,
+            springs: 0,
             kinds: EventKinds::ALL,
             changes: Changes::default(),
             clip_changes: 0,
@@ -270,6 +274,9 @@ impl Pool {
     /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watched.advance();
+        if dt.abs() > LEAP {
+            self.state.inputs_mut().rest_springs(None);
+        }
         self.advance_modifiers(dt);
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);

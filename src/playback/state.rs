@@ -251,12 +251,20 @@ impl State {
 
     /// Whether all targets are possible for the skeleton and the modifiers of a library.
     pub fn inputs_fit(&self, library: &Library) -> bool {
-        let mut all = (0..self.len()).flat_map(|index| self.inputs.all(index));
-        all.all(|input| {
+        let all = |index| self.inputs.all(index).iter().map(move |input| (index, input));
+        (0..self.len()).flat_map(all).all(|(index, input)| {
             let by = library.modifiers().get(input.modifier.into());
             // The weight of a pose is no modifier's.
             let slots = by.and_then(|by| by.feet()).map_or(1, |feet| feet.legs.len());
-            usize::from(input.slot) < slots && input.target.check(library.rig().skeleton()).is_ok()
+            let springs = by.and_then(|by| by.springs());
+            let springs = springs.filter(|_| self.inputs.active(index) >> input.modifier & 1 == 1);
+            let tails = self.inputs.springs().get(index, input.modifier);
+            let swings = match (springs, &tails) {
+                (Some(springs), Some(tails)) => springs.fits(tails),
+                (springs, tails) => springs.is_none() && tails.is_none(),
+            };
+            let fits = input.target.check(library.rig().skeleton()).is_ok();
+            swings && usize::from(input.slot) < slots && fits
         })
     }
 

@@ -8,7 +8,7 @@ mod up_axis;
 
 use crate::clip::{Channel, Marker};
 use crate::mesh::{ImageData, Material, Mesh};
-use crate::skeleton::{HumanBone, Trs, UserChannel};
+use crate::skeleton::{HumanBone, SpringBones, Trs, UserChannel};
 pub use report::{ReportEntry, Severity};
 pub use up_axis::UpAxis;
 
@@ -42,6 +42,8 @@ pub struct RawScene {
     /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`). Of a bone or a
     /// node that occurs twice, the first counts.
     pub humanoid: Vec<(HumanBone, usize)>,
+    /// The springs, if the file has any (`VRMC_springBone`, `VRM`), with indices of nodes in place of joints.
+    pub springs: SpringBones,
 }
 
 /// A node of the file.

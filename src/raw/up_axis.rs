@@ -54,6 +54,8 @@ impl RawScene {
         for matrix in self.skins.iter_mut().flat_map(|s| &mut s.inverse_bind) {
             *matrix = turn_matrix(matrix);
         }
+        let turn = |v: &mut Vec3| *v = Vec3::from_array(turn(v.to_array()));
+        self.springs.vectors().for_each(turn);
         for track in self.clips.iter_mut().flat_map(|c| &mut c.tracks) {
             turn_track(track);
         }

@@ -17,7 +17,7 @@ mod scales;
 use crate::clip::{Clip, Marker};
 use crate::error::BuildError;
 use crate::mesh::{ImageData, Material, Mesh};
-use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
+use crate::skeleton::{HumanBone, Skeleton, Skin, SpringBones, Trs};
 pub use crate::suggest::LookupError;
 use crate::words::shorten;
 pub use bounds::Aabb;
@@ -84,6 +84,7 @@ pub struct Rig {
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
+    pub(crate) springs: SpringBones,
     /// The relation to the full rig, if the rig is a detail.
     pub(crate) detail: Option<Detail>,
 }
@@ -225,6 +226,12 @@ impl Rig {
     /// Bones ascend; no joint occurs twice. [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks the rest.
     pub fn humanoid(&self) -> &[(HumanBone, u16)] {
         &self.humanoid
+    }
+
+    /// The springs that a VRM file or a .phx file baked from one states; otherwise empty. They swing once a crowd or mixer
+    /// has them as a [modifier](crate::playback::Modifier::Springs).
+    pub fn springs(&self) -> &SpringBones {
+        &self.springs
     }
 
     /// For each palette row, the bounding box of the vertices that it moves, in mesh space; empty if it moves none.

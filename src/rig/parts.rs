@@ -96,6 +96,7 @@ impl Rig {
             layouts: Default::default(),
             measures: Default::default(),
             humanoid: Vec::new(),
+            springs: Default::default(),
             detail: None,
         })
     }

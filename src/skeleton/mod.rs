@@ -14,6 +14,7 @@ mod order;
 mod pose;
 mod skeleton_data;
 mod skin;
+mod springs;
 mod trs;
 
 pub use crate::error::SkeletonMismatch;
@@ -30,4 +31,6 @@ pub use pose::Pose;
 pub(crate) use skeleton_data::MAX_JOINTS;
 pub use skeleton_data::{Joint, NO_JOINT, Scalar, Skeleton};
 pub use skin::Skin;
+pub use springs::{ColliderShape, SpringBones, SpringChain, SpringCollider, SpringJoint};
+pub(crate) use springs::{MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS};
 pub use trs::Trs;

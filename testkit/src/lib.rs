@@ -36,3 +36,5 @@ pub mod scaled;
 pub mod seal;
 pub mod surface;
 pub mod trials;
+#[cfg(feature = "gltf")]
+pub mod vrm;

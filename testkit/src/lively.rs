@@ -272,6 +272,7 @@ impl Lively {
                 level: 0,
                 leave_out: leave_out.iter().map(|&name| name.into()).collect(),
             }),
+            springs: rate < 8,
         };
         let tiers = Tiers {
             tiers: vec![

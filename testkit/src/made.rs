@@ -13,7 +13,10 @@ use phalanx::mesh::{
     Sampler, Texture, TextureTransform, Wrap,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{ChannelValue, HumanBone, Trs, UserChannel};
+use phalanx::skeleton::{
+    ChannelValue, ColliderShape, HumanBone, SpringBones, SpringChain, SpringCollider, SpringJoint,
+    Trs, UserChannel,
+};
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -233,8 +236,31 @@ pub fn raw() -> RawScene {
         default_scene: Some(0),
         // Out of the order of the bones, as files state them by name.
         humanoid: vec![(HumanBone::Head, 19), (HumanBone::Hips, 1), (HumanBone::Spine, 2)],
+        springs: springs(),
         nodes,
     }
+}
+
+/// Two chains, the second with an end, and a collider of each kind.
+fn springs() -> SpringBones {
+    let joint = |joint| SpringJoint { gravity: Vec3::NEG_Y, ..SpringJoint::new(joint) };
+    let tail = Some(Vec3::new(0.0, 0.1, 0.0));
+    let chains = vec![
+        SpringChain {
+            joints: vec![joint(10), SpringJoint { tail, radius: 0.5, ..joint(12) }],
+            colliders: vec![2, 0],
+            center: Some(3),
+        },
+        SpringChain { joints: [14, 15, 16].map(joint).to_vec(), ..SpringChain::default() },
+    ];
+    let ends = [Vec3::ONE, Vec3::NEG_ONE];
+    let shapes = [
+        ColliderShape::sphere(Vec3::Y, 0.25),
+        ColliderShape::Capsule { ends, radius: 0.5, inside: true },
+        ColliderShape::Plane { point: Vec3::ONE, normal: Vec3::Y },
+    ];
+    let colliders = shapes.map(|shape| SpringCollider { joint: 5, shape }).to_vec();
+    SpringBones { chains, colliders, teleport: 3.0 }
 }
 
 pub fn rig() -> Rig {

@@ -148,6 +148,7 @@ fn steady_frames_of_tiers_with_details_allocate_nothing() {
         interpolate: rate > 1,
         shared_error,
         detail: level.map(|level| TierDetail { level, ..TierDetail::default() }),
+        springs: true,
     };
     let tiers = Tiers {
         tiers: vec![

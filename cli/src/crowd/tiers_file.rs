@@ -75,6 +75,7 @@ struct TierEntry {
     height: Value,
     rate: Option<Value>,
     interpolate: Option<Value>,
+    springs: Option<Value>,
     error: Option<Value>,
     level: Option<Value>,
     leave_out: Option<Value>,
@@ -136,6 +137,11 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         Some(Value::Bool(interpolate)) => interpolate,
         Some(other) => return Err(refused(&name("interpolate"), &other, "true or false")),
     };
+    let springs = match entry.springs {
+        None => true,
+        Some(Value::Bool(springs)) => springs,
+        Some(other) => return Err(refused(&name("springs"), &other, "true or false")),
+    };
     let level: Option<usize> = whole(&name("level"), entry.level, 0..=u16::MAX.into())?;
     let leave_out = match entry.leave_out {
         None => None,
@@ -155,7 +161,14 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         level: level.unwrap_or(0),
         leave_out: leave_out.unwrap_or_default(),
     });
-    Ok(Tier { height: height.unwrap_or_default(), rate, interpolate, shared_error, detail })
+    Ok(Tier {
+        height: height.unwrap_or_default(),
+        rate,
+        interpolate,
+        shared_error,
+        detail,
+        springs,
+    })
 }
 
 fn refused(name: &str, value: &Value, expected: &str) -> String {

@@ -9,7 +9,7 @@ use phalanx::clip::{Channel, Clip};
 use phalanx::mesh::{Material, TextureTransform};
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
-use phalanx::skeleton::HumanBone;
+use phalanx::skeleton::{HumanBone, SpringJoint};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -41,6 +41,9 @@ pub struct Document {
     /// The human bones of the joints, if the file states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub humanoid: Option<HumanoidInfo>,
+    /// The springs, if the file states any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub springs: Option<SpringsInfo>,
     pub skeleton: SkeletonInfo,
 }
 
@@ -64,6 +67,14 @@ pub struct HumanoidInfo {
     pub bones: Vec<BoneInfo>,
     /// Bones that VRM 1.0 requires and that are not stated.
     pub lacking: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SpringsInfo {
+    pub chains: usize,
+    /// Joints that swing, of all chains.
+    pub joints: usize,
+    pub colliders: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -221,6 +232,7 @@ impl Document {
             bounds,
             nodes: rig.nodes().len(),
             humanoid: humanoid(rig),
+            springs: springs(rig),
             skeleton: skeleton(rig),
             skins: skins
                 .map(|(skin, s)| SkinInfo {
@@ -274,6 +286,18 @@ fn humanoid(rig: &Rig) -> Option<HumanoidInfo> {
     (!bones.is_empty()).then(|| HumanoidInfo {
         lacking: lacking.map(HumanBone::name).collect(),
         bones: (bones.iter()).map(|&(bone, joint)| BoneInfo { bone: bone.name(), joint }).collect(),
+    })
+}
+
+fn springs(rig: &Rig) -> Option<SpringsInfo> {
+    let springs = rig.springs();
+    let swing = |joints: &[SpringJoint]| {
+        joints.len() - usize::from(joints.last().is_some_and(|last| last.tail.is_none()))
+    };
+    (!springs.is_empty()).then(|| SpringsInfo {
+        chains: springs.chains.len(),
+        joints: springs.chains.iter().map(|chain| swing(&chain.joints)).sum(),
+        colliders: springs.colliders.len(),
     })
 }
 

@@ -68,6 +68,7 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     line(&mut out, format_args!("{}", summary(&document)));
     out += &size(&document, model.is_bvh());
     out += &humanoid(&document);
+    out += &springs(&document);
     out += &clips(&document);
     out += &skins(&document);
     out += &meshes(&document);
@@ -174,6 +175,17 @@ fn humanoid(d: &Document) -> String {
             humanoid.lacking.join(", ")
         ),
     }
+}
+
+/// The springs of the file.
+fn springs(d: &Document) -> String {
+    let Some(springs) = &d.springs else {
+        return String::new();
+    };
+    let [chains, joints, colliders] =
+        [(springs.chains, "chain"), (springs.joints, "joint"), (springs.colliders, "collider")]
+            .map(|(count, what)| text::plural(count, what));
+    format!("springs of the file: {chains} of {joints}, {colliders}\n")
 }
 
 fn sides(size: [f32; 3], unit: f32) -> String {

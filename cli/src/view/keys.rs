@@ -27,7 +27,7 @@ const fn bind(
 }
 
 /// All keys of the window.
-pub const KEYS: [Binding; 21] = [
+pub const KEYS: [Binding; 22] = [
     bind(&[Key::ArrowUp], "Up", "plays the previous clip of the list", |_| Some(Command::Step(-1))),
     bind(&[Key::ArrowDown], "Down", "plays the next clip of the list", |_| Some(Command::Step(1))),
     bind(&[Key::Slash], "/", "filters a long list of clips", |v| {
@@ -51,6 +51,9 @@ pub const KEYS: [Binding; 21] = [
         Some(Command::Handles(!v.handles))
     }),
     bind(&[Key::X], "X", "takes dragged limbs back to the clip", |_| Some(Command::LetGo)),
+    bind(&[Key::F], "F", "lets hair and clothes swing, or not", |v| {
+        Some(Command::Springs(!v.crowd.swings()))
+    }),
     bind(&[Key::W], "W", "shows a wireframe", |v| Some(Command::Wireframe(!v.wireframe))),
     bind(&[Key::G], "G", "shows frame times", |v| Some(Command::Graph(!v.graph))),
     bind(&[Key::E], "E", "evaluates all characters or the visible ones", |v| {

@@ -49,6 +49,7 @@ pub enum Command {
     Count(usize),
     Skeleton(bool),
     Handles(bool),
+    Springs(bool),
     /// Drags the handle of a limb, in pixels.
     Drag(usize, Vec2),
     /// Takes all limbs back to the clips.
@@ -278,6 +279,11 @@ impl Viewer {
             }
             Command::Skeleton(shown) => self.skeleton = shown,
             Command::Handles(shown) => self.show_handles(shown)?,
+            Command::Springs(swing) => {
+                if !self.crowd.swing(swing)? {
+                    self.notice.set("No springs: the file has none".into());
+                }
+            }
             Command::Drag(limb, by) => {
                 let (camera, height) = (self.camera, self.size.height);
                 self.crowd.drag(camera.eye, limb, |at| handles::moved(&camera, height, at, by))?;

@@ -12,8 +12,8 @@ use super::tiers::{self, ColorBy};
 use glam::{Affine3A, Vec3};
 use phalanx::clip::Marker;
 use phalanx::crowd::{
-    ClipId, Crowd, FrameStats, InstanceId, Parameter, PlayOptions, Playable, RigId, TierFrame,
-    Tiers,
+    ClipId, Crowd, FrameStats, InstanceId, ModifierId, Parameter, PlayOptions, Playable, RigId,
+    TierFrame, Tiers,
 };
 use phalanx::mesh::Material;
 use phalanx::rig::{Aabb, Rig};
@@ -67,6 +67,8 @@ pub struct ViewerCrowd {
     playing: Playing,
     instances: Vec<InstanceId>,
     limbs: Limbs,
+    /// The springs of the file, and whether they swing.
+    springs: (Option<ModifierId>, bool),
     formation: Formation,
     size: Aabb,
     built_in: bool,
@@ -87,6 +89,10 @@ impl ViewerCrowd {
         let size = size::measure(model, &choice)?;
         let mut crowd = Crowd::new();
         let rig = crowd.add_rig(model.rig.clone())?;
+        let springs = match model.rig.springs().is_empty() {
+            true => None,
+            false => Some(crowd.add_modifier(rig, model.rig.springs().clone())?),
+        };
         let mut view = CrowdView::new();
         view.add_rig(&crowd, rig, 0)?;
         let clips = model.rig.clips().iter().enumerate();
@@ -112,6 +118,7 @@ impl ViewerCrowd {
             playing,
             instances: Vec::new(),
             limbs: Limbs::default(),
+            springs: (springs, true),
             formation: Formation::new(0, size),
             size,
             built_in: model.built_in,
@@ -208,9 +215,25 @@ impl ViewerCrowd {
                 self.crowd.play(instance, motion, &options)?;
             }
         }
+        self.swing(self.springs.1)?;
         self.limbs.reach(&mut self.crowd, &self.instances)?;
         self.formation = Formation::new(count, self.size);
         self.stand()
+    }
+
+    /// Whether springs swing.
+    pub fn swings(&self) -> bool {
+        self.springs.1
+    }
+
+    /// Lets the springs of the file swing, or not. False if it has none.
+    pub fn swing(&mut self, swing: bool) -> Result<bool, CliError> {
+        self.springs.1 = swing;
+        let (Some(by), weight) = (self.springs.0, f32::from(swing)) else { return Ok(false) };
+        for &instance in &self.instances {
+            self.crowd.player(instance)?.fade_modifier(by, weight, 0.0)?;
+        }
+        Ok(true)
     }
 
     /// Fades all characters to something else over `seconds`.
@@ -501,10 +524,10 @@ mod tests {
     #[test]
     fn choosing_fades_and_scrubbing_keeps_everyones_distance() {
         let mut crowd = crowd(7);
-        let old = crowd.clip_of(0).unwrap().0;
+        let old = crowd.motion_of(0).unwrap().0;
         crowd.choose(Playing::Clip(1), 0.5).unwrap();
         crowd.advance(0.25).unwrap();
-        let (new, duration) = crowd.clip_of(0).unwrap();
+        let (new, duration) = crowd.motion_of(0).unwrap();
         let weight = |crowd: &ViewerCrowd, clip| {
             let state = crowd.crowd.playing(crowd.instances[3]).unwrap().action(0, clip);
             state.map(|s| s.weight)

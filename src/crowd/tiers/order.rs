@@ -59,6 +59,12 @@ impl Item {
         self.input == NONE
     }
 
+    /// Whether a palette, the only one of its cell, is of an earlier frame.
+    pub fn is_held(&self, banks: &[Bank], frame: u32) -> bool {
+        let place = self.input as usize;
+        self.input != NONE && banks[place / 32].age(place % 32, frame) > 0
+    }
+
     fn first_clip(&self, kind: &BankKind, banks: &[Bank], pool: &Pool) -> u16 {
         match self.source(kind, banks) {
             Source::Shared(key) => key.clip,

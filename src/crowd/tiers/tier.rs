@@ -52,11 +52,21 @@ pub struct Tier {
     /// [`leave_out`](TierDetail::leave_out) lists; the rows stay the same. Model matrices on request, scenes and bounds
     /// use the full rig. Palettes are shared among tiers of one detail.
     pub detail: Option<TierDetail>,
+    /// Whether [springs](crate::playback::Modifier::Springs) swing. Where they do not, an instance is as if it had none, and
+    /// may share a palette; they start at rest when it comes back. Default true.
+    pub springs: bool,
 }
 
 impl Default for Tier {
     fn default() -> Self {
-        Self { height: 0.0, rate: 1, interpolate: false, shared_error: None, detail: None }
+        Self {
+            height: 0.0,
+            rate: 1,
+            interpolate: false,
+            shared_error: None,
+            detail: None,
+            springs: true,
+        }
     }
 }
 
@@ -89,6 +99,7 @@ impl Default for Tiers {
             interpolate: rate > 1,
             shared_error: Some(error),
             detail: None,
+            springs: true,
         };
         Self {
             tiers: vec![

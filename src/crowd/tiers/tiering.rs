@@ -42,6 +42,13 @@ pub(crate) struct Plan {
     how: How,
 }
 
+impl Plan {
+    /// Whether springs step in a tier.
+    fn swings(&self, tier: u8) -> bool {
+        self.tiers.tiers.get(usize::from(tier)).is_none_or(|tier| tier.springs)
+    }
+}
+
 impl Default for Plan {
     fn default() -> Self {
         let level = SimdLevel::Portable;

@@ -7,6 +7,7 @@ mod contacts;
 mod feet;
 mod ik;
 mod lanes3;
+mod springs;
 mod two_bone;
 
 pub(crate) use aim::{Aim, Axes, Follow, Gaze, Lag, Limit, MAX_TURNS, Turn};
@@ -14,6 +15,7 @@ pub(crate) use contacts::{CONTACT_FADE, Contacts};
 pub(crate) use feet::{Feet, Footing, Leg, MAX_FEET};
 pub(crate) use ik::{Chain, Chains, IkTarget};
 pub use ik::{EndRotation, Pole};
+pub(crate) use springs::{Springs, Steps, Tails};
 
 use super::offsets::Offsets;
 use super::scratch::{ActionInput, JointOverride, LayerInput, Replaces, Sources};
@@ -53,6 +55,7 @@ pub(crate) enum Change {
     Ik(Chain),
     Aim(Aim),
     Feet(Feet),
+    Springs(Springs),
     /// The host's code does it.
     Hook,
 }
@@ -62,7 +65,7 @@ impl Change {
     pub fn follow(&self) -> Option<&Follow> {
         match self {
             Self::Aim(aim) => aim.follow.as_ref(),
-            Self::Ik(_) | Self::Feet(_) | Self::Hook => None,
+            Self::Ik(_) | Self::Feet(_) | Self::Springs(_) | Self::Hook => None,
         }
     }
 }

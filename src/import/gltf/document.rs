@@ -69,6 +69,8 @@ pub(super) struct Extensions {
     pub vrm_animation: Option<serde_json::Value>,
     #[serde(rename = "VRM")]
     pub vrm_0: Option<serde_json::Value>,
+    #[serde(rename = "VRMC_springBone")]
+    pub spring_bone: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]

@@ -109,13 +109,13 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("KHR_xmp_json_ld", Harmless),
     ("OMI_physics_body", Harmless),
     ("OMI_physics_shape", Harmless),
-    ("VRM", Only("its humanoid")),
+    ("VRM", Only("its humanoid, and its springs,")),
     ("VRMC_vrm", Only("its humanoid")),
     // Motion. Pointers to other targets than nodes are reported one by one.
     ("KHR_animation_pointer", Read),
     ("VRMC_node_constraint", Changes(ANIMATION)),
-    ("VRMC_springBone", Changes(ANIMATION)),
-    ("VRMC_springBone_extended_collider", Changes(ANIMATION)),
+    ("VRMC_springBone", Read),
+    ("VRMC_springBone_extended_collider", Read),
     ("VRMC_vrm_animation", Only("its humanoid")),
 ];
 

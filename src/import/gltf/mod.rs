@@ -24,6 +24,7 @@ mod meshopt;
 mod nodes;
 mod plain;
 mod scenes;
+mod springs;
 mod summary;
 mod unread;
 mod uri;
@@ -87,7 +88,13 @@ fn read(
     streams.report(&inventory, &materials, &mut buffers.memory, notes)?;
     let skin_count = document.skins.len();
     let humanoid = humanoid::humanoid(&document.extensions, document.nodes.len(), notes);
+    let children = document.nodes.iter().map(|node| {
+        let children = node.children.iter().flatten();
+        children.map(|child| child.value()).collect()
+    });
+    let children: Vec<Vec<usize>> = children.collect();
     let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
+    let springs = springs::springs(&document.extensions, &nodes, &children, notes);
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let scenes = Scenes::read(document.scenes, document.scene, &mut nodes, notes)?;
     let list = document.animations;
@@ -111,6 +118,7 @@ fn read(
         scenes: scenes.roots,
         default_scene: scenes.default,
         humanoid,
+        springs,
     };
     summary::late_clips(&mut scene, &sources, options.trim, &mut buffers.memory, notes)?;
     summary::repeated_names(&scene, &mut buffers.memory, notes)?;

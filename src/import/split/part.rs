@@ -56,6 +56,7 @@ impl Part {
                 humanoid: (whole.humanoid.iter())
                     .filter_map(|&(bone, node)| Some((bone, (*place.get(node)?)?)))
                     .collect(),
+                springs: whole.springs.mapped(|node| *place.get(node)?, |_| ()),
                 // User channels belong to no node, so they stay in the base.
                 channels: match side {
                     Side::Base => whole.channels.clone(),

@@ -51,10 +51,10 @@ impl Pool {
     }
 
     /// As [`sole`](Self::sole); `None` also if the instance has overrides, or watches joints that not all instances
-    /// watch.
+    /// watch. `swings`: whether springs count.
     #[inline]
-    fn shareable(&self, index: usize) -> Option<Option<(usize, &Action)>> {
-        match self.needs_all_joints(index) {
+    fn shareable(&self, index: usize, swings: bool) -> Option<Option<(usize, &Action)>> {
+        match self.needs_all_joints(index, swings) {
             true => None,
             false => self.sole(index).ok(),
         }
@@ -63,8 +63,8 @@ impl Pool {
     /// The clip whose palette an instance can share, and its time within the clip in `lead` seconds; [`NO_CLIP`] if
     /// nothing plays; `None` if the instance cannot share.
     #[inline]
-    pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
-        let Some((at, action)) = self.shareable(index)? else {
+    pub fn plays_alone(&self, index: usize, lead: f64, swings: bool) -> Option<(u16, f32)> {
+        let Some((at, action)) = self.shareable(index, swings)? else {
             return Some((NO_CLIP, 0.0));
         };
         let entry = &self.state.entries().range(at..at + 1)[0];
@@ -74,8 +74,8 @@ impl Pool {
 
     /// The clip whose palette an instance can share, if its rate is constant until a call changes it or time
     /// reverses.
-    pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
-        let Some((at, action)) = self.shareable(index)? else {
+    pub fn plays_steadily(&self, index: usize, swings: bool) -> Option<Steady> {
+        let Some((at, action)) = self.shareable(index, swings)? else {
             return Some(Steady { clip: NO_CLIP, share: 0.0, rate: 0.0 });
         };
         let (entries, clock) = (self.state.entries(), self.state.clock());

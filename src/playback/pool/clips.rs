@@ -91,11 +91,11 @@ impl Pool {
     }
 
     /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
-    /// watches joints that not all instances watch.
+    /// watches joints that not all instances watch. `swings`: whether springs count.
     #[inline]
-    pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
+    pub fn detail_of(&self, index: usize, tier: u8, swings: bool) -> u8 {
         let number = self.tables.details().of_tier(tier);
-        if number != 0 && self.needs_all_joints(index) {
+        if number != 0 && self.needs_all_joints(index, swings) {
             return 0;
         }
         number
@@ -103,9 +103,9 @@ impl Pool {
 
     /// Whether an instance has overrides or active modifiers, or watches joints that not all instances watch.
     #[inline]
-    pub(super) fn needs_all_joints(&self, index: usize) -> bool {
+    pub(super) fn needs_all_joints(&self, index: usize, swings: bool) -> bool {
         !self.state.overrides().of(index).is_empty()
-            || self.state.inputs().active(index) != 0
+            || self.heeded(index, swings) != 0
             || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

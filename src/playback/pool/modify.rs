@@ -12,6 +12,7 @@ use crate::playback::ids::ModifierId;
 use crate::playback::inputs::{Input, POSE};
 use crate::playback::linear_fade::LinearFade;
 use crate::playback::modifiers::{Definition, Modifier, Space, Target};
+use crate::playback::springs::Swing;
 use crate::simd::prefetch;
 use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 
@@ -20,7 +21,9 @@ impl Pool {
         let definition = Definition::new(modifier, self.library.rig())?;
         self.tables.prepare_lanes(definition.lanes);
         let ankles: Vec<u16> = definition.ankles().collect();
+        let swings = definition.springs().is_some();
         let id = self.library.add_modifier(definition)?;
+        self.springs |= u64::from(swings) << id.index;
         self.watched.watch(PoseStage::Before, ankles.into_iter());
         self.fit_contacts();
         Ok(id)
@@ -28,6 +31,7 @@ impl Pool {
 
     pub fn remove_modifier(&mut self, id: ModifierId) -> Result<(), PlaybackError> {
         let (index, definition) = self.library.take_modifier(id)?;
+        self.springs &= !(1 << index);
         self.watched.unwatch(PoseStage::Before, definition.ankles());
         self.fit_contacts();
         for instance in self.state.inputs_mut().remove(index) {
@@ -57,8 +61,20 @@ impl Pool {
             self.hook_clock.forget(index);
         }
         let fade = LinearFade::new(before.value(), weight, seconds);
-        self.state.inputs_mut().set_weight(index, modifier, fade);
+        let definition = self.library.modifiers().get(modifier.into());
+        let springs = definition.and_then(|definition| definition.springs());
+        let inputs = self.state.inputs_mut();
+        inputs.set_weight(index, modifier, fade);
+        if let Some(springs) = springs.filter(|_| before.is_silent()) {
+            inputs.set_springs(index, modifier, springs.rest());
+        }
         self.touch(index, What::POSE | What::BOUNDS);
+    }
+
+    /// Lets the springs of an instance start at rest.
+    pub fn rest_springs(&mut self, index: usize) {
+        self.state.inputs_mut().rest_springs(Some(index));
+        self.touch(index, What::POSE);
     }
 
     /// Advances the clock of hooks, and the weights of modifiers that fade.
@@ -100,9 +116,16 @@ impl Pool {
 
     /// What changes the pose of an instance that has active modifiers.
     #[cold]
-    pub(super) fn modifiers_of<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
-        let mut active = self.state.inputs().active(index);
-        let mut lanes = match active >> POSE {
+    pub(super) fn modifiers_of<'a>(
+        &'a self,
+        index: usize,
+        (by, swings): (&'a dyn Modify, bool),
+    ) -> Stage<'a> {
+        let mut heeded = self.heeded(index, swings);
+        if heeded == 0 {
+            return Stage::default();
+        }
+        let mut lanes = match heeded >> POSE {
             0 => 0,
             _ => {
                 // It is read behind the clips.
@@ -110,12 +133,18 @@ impl Pool {
                 self.library.rig().skeleton().joint_of().len()
             }
         };
-        while active != 0 {
-            let modifier = self.library.modifiers().get(active.trailing_zeros() as u16);
+        while heeded != 0 {
+            let modifier = self.library.modifiers().get(heeded.trailing_zeros() as u16);
             lanes = lanes.max(modifier.map_or(0, |definition| definition.lanes));
-            active &= active - 1;
+            heeded &= heeded - 1;
         }
         Stage { modifiers: Some((by, index)), lanes, ..Stage::default() }
+    }
+
+    /// The active modifiers of an instance, as bits; of springs only if they swing.
+    #[inline]
+    pub fn heeded(&self, index: usize, swings: bool) -> u64 {
+        self.state.inputs().active(index) & if swings { u64::MAX } else { !self.springs }
     }
 
     /// The active modifiers of an instance.
@@ -137,13 +166,18 @@ impl Modify for Pool {
     }
 
     fn modify(&self, index: usize, pose: &mut PoseMut<'_>) {
-        self.modify_by(index, pose, None);
+        self.modify_by(index, pose, (None, Swing::Read));
     }
 }
 
 impl Pool {
     /// Runs the active modifiers of an instance; a hook in a frame that calls one.
-    pub fn modify_by(&self, index: usize, pose: &mut PoseMut<'_>, calls: Option<&Calls<'_>>) {
+    pub fn modify_by(
+        &self,
+        index: usize,
+        pose: &mut PoseMut<'_>,
+        (calls, swing): (Option<&Calls<'_>>, Swing),
+    ) {
         if self.state.inputs().active(index) == 1 << POSE {
             return;
         }
@@ -181,6 +215,9 @@ impl Pool {
                 }
                 Change::Feet(feet) => {
                     self.place(index, (feet, input.modifier), pose, weight);
+                }
+                Change::Springs(springs) => {
+                    self.swing((index, input.modifier), springs, (pose, weight), swing);
                 }
                 Change::Hook => {
                     if let Some(calls) = calls {

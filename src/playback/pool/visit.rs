@@ -37,7 +37,7 @@ impl Instances for Pool {
 
     #[inline(always)]
     fn stage(&self, index: usize) -> Stage<'_> {
-        self.stage_by(index, self)
+        self.stage_by(index, || (self, true))
     }
 
     #[inline(always)]
@@ -66,12 +66,16 @@ impl Instances for Pool {
 impl Pool {
     /// The changes to the pose of an instance, with its modifiers run by `by`.
     #[inline(always)]
-    pub fn stage_by<'a>(&'a self, index: usize, by: &'a dyn Modify) -> Stage<'a> {
+    pub fn stage_by<'a>(
+        &'a self,
+        index: usize,
+        by: impl FnOnce() -> (&'a dyn Modify, bool),
+    ) -> Stage<'a> {
         let overrides = self.state.overrides().of(index);
         let offsets = Some(self.state.offsets());
         match self.state.inputs().active(index) {
             0 => Stage { overrides, offsets, ..Stage::default() },
-            _ => Stage { overrides, offsets, ..self.modifiers_of(index, by) },
+            _ => Stage { overrides, offsets, ..self.modifiers_of(index, by()) },
         }
     }
 

@@ -1,7 +1,7 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
-use crate::evaluate::{Gaze, JointOverride, MAX_FEET, POSE_ROWS, Replaces};
+use crate::evaluate::{Gaze, JointOverride, MAX_FEET, POSE_ROWS, Replaces, Tails};
 use crate::math::{Affine3x4, Row};
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::space::Space;
@@ -17,6 +17,7 @@ use crate::playback::root_motion::narrow;
 use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::snapshot::identity::PoolIdentity;
 use crate::playback::snapshot::layer::{self, Context};
+use crate::skeleton::MAX_JOINTS;
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_WORLD, is_world};
 use glam::{DAffine3, Quat, Vec2, Vec3};
 
@@ -73,7 +74,10 @@ impl State {
             let (inputs, pose) = inputs.split_at(inputs.partition_point(|i| i.modifier < POSE));
             // There are at most 63 modifiers, of at most 8 feet.
             w.u16(inputs.len() as u16);
-            inputs.iter().for_each(|input| write_input(w, input));
+            for input in inputs {
+                let springs = self.inputs.springs().get(index, input.modifier);
+                write_input(w, input, springs.as_deref().filter(|_| input.slot == 0));
+            }
             write_pose(w, pose.first().map(|input| (&input.weight, self.inputs.pose(index))));
             for at in index * layers..(index + 1) * layers {
                 layer::write(w, &self.entries.stored(at), self.clock, &self.offsets);
@@ -224,12 +228,14 @@ fn read_pose(
     Ok(())
 }
 
-fn write_input(w: &mut Writer, input: &Input) {
+fn write_input(w: &mut Writer, input: &Input, springs: Option<&Tails>) {
     let Input { modifier, slot, target, weight, gaze, .. } = input;
     let follows = *gaze != Gaze::default();
     w.u8(*modifier);
     w.u8(*slot);
-    w.flags([weight.running(), target.rotation.is_some(), target.normal.is_some(), follows]);
+    let swings = springs.is_some();
+    let turns = target.rotation.is_some();
+    w.flags([weight.running(), turns, target.normal.is_some(), follows, swings]);
     if *slot == 0 {
         layer::write_fade(w, weight);
     }
@@ -245,6 +251,45 @@ fn write_input(w: &mut Writer, input: &Input) {
     let numbers = numbers.chain(rotation.into_iter().flatten()).chain(normal.into_iter().flatten());
     let followed = follows.then_some([gaze.at.x, gaze.at.y, gaze.share]);
     numbers.chain(followed.into_iter().flatten()).for_each(|v| w.f32(v));
+    if let Some(tails) = springs {
+        write_tails(w, tails);
+    }
+}
+
+fn write_tails(w: &mut Writer, tails: &Tails) {
+    w.flags([tails.at.is_some()]);
+    w.u64(tails.at.unwrap_or(0) as u64);
+    tails.world.to_cols_array().iter().for_each(|&v| w.f64(v));
+    w.count(tails.anchors.len());
+    w.count(tails.groups.len());
+    tails.anchors.iter().for_each(|anchor| write_rows(w, anchor));
+    tails.groups.as_flattened().as_flattened().iter().for_each(|&v| w.f32(v));
+}
+
+/// Reads where springs have got to.
+fn read_tails(r: &mut Reader<'_>) -> Result<Tails, PlaybackError> {
+    let [began] = r.flags("flags of springs")?;
+    let at = r.u64("time of springs")? as i64;
+    let mut world = [0.0; 12];
+    for v in &mut world {
+        *v = r.f64("world transform of springs", f64::MIN, f64::MAX)?;
+    }
+    let anchors = r.count("places of springs", 48, MAX_JOINTS)?;
+    let groups = r.count("tails of springs", 192, MAX_JOINTS)?;
+    let numbers = |r: &mut Reader<'_>, count: usize| {
+        let number = |_| r.f32("a spring", -f64::from(f32::MAX), f64::from(f32::MAX));
+        (0..count).map(number).collect::<Result<Vec<f32>, _>>()
+    };
+    let anchors = numbers(r, 12 * anchors)?;
+    let groups = numbers(r, 48 * groups)?;
+    let rows = |&row: &[f32; 12]| Affine3x4 { rows: bytemuck::must_cast(row) };
+    let tails = |&group: &[f32; 48]| bytemuck::must_cast(group);
+    Ok(Tails {
+        at: began.then_some(at),
+        world: DAffine3::from_cols_array(&world),
+        anchors: anchors.as_chunks().0.iter().map(rows).collect(),
+        groups: groups.as_chunks().0.iter().map(tails).collect(),
+    })
 }
 
 /// Reads the inputs of an instance for a rig that had these modifiers.
@@ -265,8 +310,8 @@ fn read_inputs(
         last = Some((modifier, slot + 1));
         let known = modifiers.get(modifier.into()).is_some();
         r.needs(known, "an instance has a target for a modifier that its rig lacks")?;
-        let [runs, turns, has_normal, follows] = r.flags("flags of a target")?;
-        r.needs(slot == 0 || !runs && !follows, "a slot has a weight")?;
+        let [runs, turns, has_normal, follows, swings] = r.flags("flags of a target")?;
+        r.needs(slot == 0 || !runs && !follows && !swings, "a slot has a weight")?;
         let weight = match slot {
             0 => Some(layer::read_fade(r, runs, "weight of a modifier", (0.0, 1.0))?),
             _ => None,
@@ -290,6 +335,12 @@ fn read_inputs(
             let [x, y] = [(); 2].map(|()| r.f32("look of a target", -MAX_LOOK, MAX_LOOK));
             let share = r.f32("look of a target", 0.0, 1.0)?;
             inputs.set_gaze(instance, modifier, Gaze { at: Vec2::new(x?, y?), share });
+        }
+        if swings {
+            let tails = read_tails(r)?;
+            let active = inputs.active(instance) >> modifier & 1 == 1;
+            r.needs(active, "springs without a weight have a state")?;
+            inputs.set_springs(instance, modifier, tails);
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ pub mod inertia;
 pub mod math;
 pub mod pose;
 pub mod scene;
+pub mod springs;
 
 pub use blend::{Action, Additive, Layer, Missing, Reference};
 pub use curve::LoopMode;

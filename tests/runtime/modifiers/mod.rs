@@ -17,6 +17,7 @@ mod random;
 mod refusals;
 mod seen;
 mod spaces;
+mod springs;
 mod stored;
 mod tiers;
 mod weights;

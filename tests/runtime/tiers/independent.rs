@@ -149,6 +149,7 @@ fn tiers(dice: &mut Dice) -> Tiers {
             level: dice.below(2),
             leave_out: vec!["tip".into(), "joint7".into()],
         }),
+        springs: true,
     });
     let tiers = tiers.collect();
     Tiers {

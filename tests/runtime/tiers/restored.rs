@@ -22,6 +22,7 @@ fn tiers() -> Tiers {
         interpolate,
         shared_error,
         detail,
+        springs: true,
     };
     Tiers {
         tiers: vec![

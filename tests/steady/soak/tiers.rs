@@ -194,6 +194,7 @@ impl Soak {
             },
             detail: (self.below(3) == 0)
                 .then(|| TierDetail { level: self.below(3), leave_out: Vec::new() }),
+            springs: true,
         });
         let tiers = tiers.collect();
         Tiers { tiers, max_age: 1 + self.below(64) as u32, ..Tiers::default() }

@@ -7,6 +7,7 @@ use super::many::{ManyRigs, Mixers};
 use super::models::Models;
 use super::posed::{Aimed, AllPoses, GivenPoses, Hooks, Standing};
 use super::scene::{FrameTimes, LiveError, Scene};
+use super::springs::swing;
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub enum Kind {
     Thirds,
     /// [`Thirds`](Self::Thirds) by a blend space in a plane.
     Plane,
+    /// C1 with chains of hair that swing with `true`, and are at rest otherwise.
+    Springs(bool),
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -101,6 +104,8 @@ impl Case {
             Kind::SetPoses => "set_poses".into(),
             Kind::Thirds => "three clips by thirds".into(),
             Kind::Plane => "blend space in a plane".into(),
+            Kind::Springs(true) => "springs".into(),
+            Kind::Springs(false) => "springs at rest".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -177,6 +182,11 @@ impl Case {
             Kind::Thirds | Kind::Plane => {
                 let apart = self.kind == Kind::Thirds;
                 Box::new(Playing::thirds(models.library(self.clips)?, count, apart)?)
+            }
+            Kind::Springs(swings) => {
+                let rig = models.haired()?;
+                let playing = Playing::workload(Workload::C1, rig, models.clips(), count)?;
+                Box::new(swing(playing, if swings { 1.0 } else { 0.0 })?)
             }
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;

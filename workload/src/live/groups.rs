@@ -169,6 +169,8 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 Case { threads: 2, ..Case::new(Kind::SetPoses, few) },
                 Case { clips: 9, ..Case::new(Kind::Thirds, few) },
                 Case { clips: 9, ..Case::new(Kind::Plane, few) },
+                Case::new(Kind::Springs(false), few),
+                Case::new(Kind::Springs(true), few),
             ],
             aims: vec![
                 at_most(Measured::More(1, 0), 250.0),
@@ -182,6 +184,7 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 at_most(Measured::Speed(7, 9), 1.8),
                 at_most(Measured::Speed(8, 10), 1.8),
                 at_most(Measured::Ratio(12, 11), 1.05),
+                at_most(Measured::More(14, 13), 1200.0),
             ],
         },
         rigs(sizes, &at_most),

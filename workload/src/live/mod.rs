@@ -19,6 +19,7 @@ mod models;
 mod posed;
 mod poses;
 mod scene;
+mod springs;
 
 pub use attachments::Swords;
 pub use case::{Case, Kind};

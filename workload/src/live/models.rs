@@ -5,6 +5,7 @@ use super::library::library;
 use super::long_clips::long_clips;
 use super::poses::ClipSource;
 use super::scene::LiveError;
+use super::springs::haired;
 use crate::WorkloadClips;
 use phalanx::rig::Rig;
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ enum Made {
     Copy(usize),
     Long(u32),
     Cubic(bool),
+    Haired,
 }
 
 /// A rig, the clips of its workloads, and the rigs that were made from it so far.
@@ -84,6 +86,14 @@ impl Models {
     pub fn cubic(&mut self, noise: bool) -> Result<Arc<Rig>, LiveError> {
         let bases = self.clips.clips;
         self.get(Made::Cubic(noise), |source| cubic_clips(source, &bases, noise))
+    }
+
+    /// The rig with chains of hair.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn haired(&mut self) -> Result<Arc<Rig>, LiveError> {
+        self.get(Made::Haired, haired)
     }
 
     /// Drops the rigs that were made.

@@ -69,7 +69,23 @@ impl ClipSource {
     /// # Errors
     /// If the rig cannot be built.
     pub fn build(&self, clips: Vec<RawClip>) -> Result<Rig, LiveError> {
-        let raw = RawScene {
+        self.build_of(clips, |_| ())
+    }
+
+    /// Builds a rig with its own clips after a change of its nodes and skins.
+    ///
+    /// # Errors
+    /// If the rig cannot be built.
+    pub fn build_with(&self, change: impl FnOnce(&mut RawScene)) -> Result<Rig, LiveError> {
+        self.build_of(self.raw.clips.clone(), change)
+    }
+
+    fn build_of(
+        &self,
+        clips: Vec<RawClip>,
+        change: impl FnOnce(&mut RawScene),
+    ) -> Result<Rig, LiveError> {
+        let mut raw = RawScene {
             clips,
             name: self.raw.name.clone(),
             nodes: self.raw.nodes.clone(),
@@ -79,6 +95,7 @@ impl ClipSource {
             default_scene: self.raw.default_scene,
             ..RawScene::default()
         };
+        change(&mut raw);
         Ok(build_rig(raw, &BuildOptions::default())?)
     }
 

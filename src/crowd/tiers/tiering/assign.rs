@@ -78,10 +78,10 @@ impl Tiering {
             ranked.cells.set_cell(at, cell | SHARED_CELL);
             return;
         }
-        let detail = pool.detail_of(at, tier);
         let t = &tiers.tiers[usize::from(tier)];
-        // A hook is called once in a frame, for the present.
-        let palettes = 1 + u8::from(t.interpolate && t.rate > 1 && !pool.is_hooked(at));
+        let detail = pool.detail_of(at, tier, t.springs);
+        // Hooks are called and springs step once in a frame, for the present.
+        let palettes = 1 + u8::from(t.interpolate && t.rate > 1 && !pool.is_stepped(at, t.springs));
         let own = old != NONE && old & SHARED_CELL == 0;
         // Another instance may have had the index.
         let new = pool.changes().of(at).has(What::NEW);
@@ -220,7 +220,7 @@ impl Tiering {
     /// To be called when the watched joints of a pool have been laid out again: details leave out none of them, and
     /// instances that watch joints of their own have palettes of the full rig, which they do not share.
     pub(super) fn fit_watched(&mut self, number: usize, pool: &mut Pool) {
-        let Self { pools, banks, .. } = self;
+        let Self { pools, banks, plan, .. } = self;
         let ranked = &mut pools[number];
         if !ranked.meet_watched(pool) {
             return;
@@ -237,7 +237,8 @@ impl Tiering {
             banks.all_mut().iter_mut().filter(of_details).for_each(Bank::mark_all);
         }
         for (index, (cell, tier)) in ranked.cells.all().enumerate() {
-            if cell != NONE && banks.of_cell(cell).0.kind().detail != pool.detail_of(index, tier) {
+            let detail = pool.detail_of(index, tier, plan.swings(tier));
+            if cell != NONE && banks.of_cell(cell).0.kind().detail != detail {
                 pool.touch(index, What::POSE);
             }
         }

@@ -15,9 +15,10 @@ use crate::evaluate::{
     ActionInput, Instance, Instances, LayerInput, Modify, PaletteScratch, Scratch, Stage,
     TakenJoints, Target,
 };
-use crate::playback::hook::{Calls, HookFn, Hooked};
+use crate::playback::hook::{Calls, Framed, HookFn};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
+use crate::playback::springs::Swing;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
 
 /// Data that all workers of a frame read.
@@ -218,8 +219,11 @@ impl Kernel for &mut Palettes<'_, '_, '_> {
             let watching =
                 takes && watched && own && kind.detail == 0 && !pool.watched().is_empty();
             let rows = kind.rows as usize;
-            let hooked = calls.map(|calls| Hooked { pool, calls });
-            let by: &dyn Modify = hooked.as_ref().map_or(pool, |hooked| hooked);
+            let swings = plan.swings(kind.tier);
+            let framed =
+                |swing| Framed { pool, calls, swing: if swings { swing } else { Swing::Out } };
+            let (framed, held) = (framed(Swing::Step), framed(Swing::Hold));
+            let frame = plan.clock.frame();
             for (i, item) in items.iter().enumerate() {
                 if let Some(ahead) = &ahead {
                     ahead.look_ahead(i, all);
@@ -238,6 +242,10 @@ impl Kernel for &mut Palettes<'_, '_, '_> {
                     continue;
                 };
                 let index = item.owner as usize;
+                let by = || -> (&dyn Modify, bool) {
+                    let by = if item.is_held(all, frame) { &held } else { &framed };
+                    (by, swings)
+                };
                 let stage = if own { pool.stage_by(index, by) } else { Stage::default() };
                 let watches = watching && item.is_now() && pool.watched().watches(index);
                 let (staged, hints) = (!stage.is_empty(), hints.get_mut(item.hint as usize..));

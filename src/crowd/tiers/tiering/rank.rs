@@ -146,7 +146,9 @@ impl Ranking<'_> {
             requests.extend(self.request(index, (old, tier), &mut cells[at]));
             if tier != OUT
                 && self.tiers.tiers[usize::from(tier)].shared_error.is_some()
-                && let Some(steady) = self.pool.plays_steadily(index as usize)
+                && let Some(steady) = self
+                    .pool
+                    .plays_steadily(index as usize, self.tiers.tiers[usize::from(tier)].springs)
             {
                 clocks.set(at, steady);
             }
@@ -206,7 +208,7 @@ impl Ranking<'_> {
         let t = &self.tiers.tiers[usize::from(tier)];
         t.shared_error?;
         let lead = self.lead[usize::from(tier)];
-        let (clip, time) = self.pool.plays_alone(index, lead)?;
+        let (clip, time) = self.pool.plays_alone(index, lead, t.springs)?;
         let detail = self.detail[usize::from(tier)];
         self.shared.key(clip, time, (tier, detail))
     }

@@ -1,0 +1,179 @@
+//! Vectors and matrices of three, one per lane of eight.
+
+use crate::simd::each;
+use fearless_simd::{f32x4, f32x8, mask32x8, prelude::*};
+use std::ops::{Add, Mul, Sub};
+
+/// The number of lanes.
+pub(crate) const LANES: usize = 8;
+
+/// A row of eight matrices, lane by lane.
+pub(super) type RowOf8 = [f32; 4 * LANES];
+
+/// A component of eight joints.
+pub(crate) type Lanes8 = [f32; LANES];
+
+/// Three components of eight vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vec3x8<S: Simd>(pub [f32x8<S>; 3]);
+
+/// The columns of eight matrices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mat3x8<S: Simd>(pub [Vec3x8<S>; 3]);
+
+impl<S: Simd> Add for Vec3x8<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self([self.0[0] + b.0[0], self.0[1] + b.0[1], self.0[2] + b.0[2]])
+    }
+}
+
+impl<S: Simd> Sub for Vec3x8<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self([self.0[0] - b.0[0], self.0[1] - b.0[1], self.0[2] - b.0[2]])
+    }
+}
+
+impl<S: Simd> Mul<f32x8<S>> for Vec3x8<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, by: f32x8<S>) -> Self {
+        Self([self.0[0] * by, self.0[1] * by, self.0[2] * by])
+    }
+}
+
+impl<S: Simd> Vec3x8<S> {
+    #[inline(always)]
+    pub fn load(simd: S, rows: [&Lanes8; 3]) -> Self {
+        Self(each!(f32x8::splat(simd, 0.0); 3; c => f32x8::load_array_ref(simd, rows[c])))
+    }
+
+    #[inline(always)]
+    pub fn splat(simd: S, v: [f32; 3]) -> Self {
+        Self(each!(f32x8::splat(simd, 0.0); 3; c => f32x8::splat(simd, v[c])))
+    }
+
+    #[inline(always)]
+    pub fn store(self, rows: &mut [Lanes8]) {
+        for (row, v) in rows.iter_mut().zip(&self.0) {
+            v.store_array(row);
+        }
+    }
+
+    /// `self + a × b`.
+    #[inline(always)]
+    pub fn plus(self, a: Self, b: f32x8<S>) -> Self {
+        Self(each!(b; 3; c => a.0[c].mul_add(b, self.0[c])))
+    }
+
+    #[inline(always)]
+    pub fn dot(self, b: Self) -> f32x8<S> {
+        self.0[0].mul_add(b.0[0], self.0[1].mul_add(b.0[1], self.0[2] * b.0[2]))
+    }
+
+    #[inline(always)]
+    pub fn cross(self, b: Self) -> Self {
+        let ([a, b, c], [x, y, z]) = (self.0, b.0);
+        Self([b.mul_sub(z, c * y), c.mul_sub(x, a * z), a.mul_sub(y, b * x)])
+    }
+
+    #[inline(always)]
+    pub fn select(mask: mask32x8<S>, yes: Self, no: Self) -> Self {
+        Self(each!(no.0[0]; 3; c => mask.select(yes.0[c], no.0[c])))
+    }
+}
+
+impl<S: Simd> Mul<Vec3x8<S>> for Mat3x8<S> {
+    type Output = Vec3x8<S>;
+
+    #[inline(always)]
+    fn mul(self, v: Vec3x8<S>) -> Vec3x8<S> {
+        let [x, y, z] = self.0;
+        (x * v.0[0]).plus(y, v.0[1]).plus(z, v.0[2])
+    }
+}
+
+impl<S: Simd> Mul for Mat3x8<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Self([self * b.0[0], self * b.0[1], self * b.0[2]])
+    }
+}
+
+impl<S: Simd> Mat3x8<S> {
+    /// The inverses; not finite where there is none.
+    #[inline(always)]
+    pub fn inverse(self) -> Self {
+        let [x, y, z] = self.0;
+        let [a, b, c] = [y.cross(z), z.cross(x), x.cross(y)];
+        let by = 1.0 / x.dot(a);
+        let [x, y, z] = [a * by, b * by, c * by];
+        Self(each!(x; 3; c => Vec3x8([x.0[c], y.0[c], z.0[c]])))
+    }
+
+    /// The sums of all elements; not finite if one is not.
+    #[inline(always)]
+    pub fn sum(self) -> f32x8<S> {
+        let sum = self.0[0] + self.0[1] + self.0[2];
+        sum.0[0] + sum.0[1] + sum.0[2]
+    }
+
+    /// The rotations of quaternions of any length but 0.
+    #[inline(always)]
+    pub fn turning(axis: Vec3x8<S>, w: f32x8<S>) -> Self {
+        let s = 2.0 / (axis.dot(axis) + w * w);
+        let ([x, y, z], by) = (axis.0, axis * s);
+        let [sx, sy, sz] = by.0;
+        let [wx, wy, wz] = (by * w).0;
+        let one = f32x8::splat(w.simd, 1.0);
+        Self([
+            Vec3x8([one - (sy * y + sz * z), sx * y + wz, sx * z - wy]),
+            Vec3x8([sx * y - wz, one - (sx * x + sz * z), sy * z + wx]),
+            Vec3x8([sx * z + wy, sy * z - wx, one - (sx * x + sy * y)]),
+        ])
+    }
+}
+
+/// The linear parts and the translations of eight matrices.
+#[inline(always)]
+pub(super) fn wide<S: Simd>(simd: S, rows: &[RowOf8; 3]) -> (Mat3x8<S>, Vec3x8<S>) {
+    let [x, y, z] = [&rows[0], &rows[1], &rows[2]].map(|row| {
+        let (halves, _) = row.as_chunks::<16>();
+        let a = simd.load_four_interleaved_f32x4(&halves[0]);
+        let b = simd.load_four_interleaved_f32x4(&halves[1]);
+        each!(f32x8::splat(simd, 0.0); 4; i => simd.combine_f32x4(a[i], b[i]))
+    });
+    let [a, b, c, d] = each!(Vec3x8([x[0]; 3]); 4; c => Vec3x8([x[c], y[c], z[c]]));
+    (Mat3x8([a, b, c]), d)
+}
+
+/// The rows of eight matrices.
+#[inline(always)]
+pub(super) fn rows<S: Simd>(simd: S, linear: Mat3x8<S>, translation: Vec3x8<S>) -> [RowOf8; 3] {
+    let [x, y, z] = linear.0;
+    let mut rows = [[0.0; 4 * LANES]; 3];
+    let mut r = 0;
+    while r < 3 {
+        let zero = f32x4::splat(simd, 0.0);
+        let all = [x.0[r], y.0[r], z.0[r], translation.0[r]];
+        let (mut low, mut high) = ([zero; 4], [zero; 4]);
+        let mut i = 0;
+        while i < 4 {
+            (low[i], high[i]) = simd.split_f32x8(all[i]);
+            i += 1;
+        }
+        let (halves, _) = rows[r].as_chunks_mut::<16>();
+        simd.store_four_interleaved_f32x4(low, &mut halves[0]);
+        simd.store_four_interleaved_f32x4(high, &mut halves[1]);
+        r += 1;
+    }
+    rows
+}
