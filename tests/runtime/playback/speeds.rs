@@ -9,6 +9,7 @@ use phalanx::playback::{
 };
 use phalanx::rig::Rig;
 use phalanx_testkit::lively::Dice;
+use phalanx_testkit::oracle::blend_space::follow;
 use phalanx_testkit::{ruler, trials};
 use std::sync::Arc;
 
@@ -144,6 +145,34 @@ fn made_characters_travel_at_the_asked_velocity() {
         let have = travels(&mut mixer, line);
         let along = have.dot(DVec3::new(0.1, 0.0, 1.5).normalize());
         assert!((along - f64::from(asked)).abs() < 1e-5, "{asked}: {along}");
+    }
+}
+
+/// On its way to another speed, a character travels the integral of its speeds.
+#[test]
+fn the_way_to_another_speed_is_as_long_as_its_speeds() {
+    let root = RootMotionOptions { joint: Some("base".into()), ..RootMotionOptions::default() };
+    let options = BuildOptions { root_motion: Some(root), ..BuildOptions::default() };
+    let lines = [("slow", 1.0, 0.5), ("mid", 0.8, 1.2), ("fast", 0.5, 1.5)];
+    let lines = lines.map(|(name, seconds, z)| ruler::line(name, seconds, [0.0, 0.0, z]));
+    let mut mixer = Mixer::new(ruler::built(lines.into(), &options)).unwrap();
+    let clips = named(&mixer, ["slow", "mid", "fast"]);
+    let space = mixer.add_blend_space(BlendSpace::by_speed(&clips).following(0.8)).unwrap();
+    let slow = PlayOptions { parameter: 0.6.into(), ..PlayOptions::default() };
+    for steps in [24, 96] {
+        mixer.player().restart(0, space, &slow).unwrap();
+        mixer.advance(0.1).unwrap();
+        mixer.player().set_parameter(0, space, 2.9).unwrap();
+        let (mut way, dt) = (0.0, 0.8 / f64::from(steps));
+        for step in 1..=steps {
+            mixer.advance(dt).unwrap();
+            way += mixer.root_motion().translation.z;
+            let expected = follow((0.6, 0.0), 2.9, (dt * f64::from(step), 0.8)).0;
+            let have = mixer.playing().action(0, space).unwrap().parameter.unwrap().x;
+            assert!((f64::from(have) - expected).abs() < 2e-6, "{step}: {have} {expected}");
+        }
+        // The mean of both ends, as the way is even.
+        assert!((way - 0.8 * 0.5 * (0.6 + 2.9)).abs() < 2e-3, "{steps}: {way}");
     }
 }
 
