@@ -45,6 +45,8 @@ pub enum Kind {
     Hook,
     /// C1 with a whole pose for everyone at weight 0.5, set in each frame.
     SetPoses,
+    /// C1, everyone in an inertial fade from another clip.
+    Inertial,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -95,6 +97,7 @@ impl Case {
             Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Hook => "hook".into(),
             Kind::SetPoses => "set_poses".into(),
+            Kind::Inertial => "inertial fade".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -168,6 +171,10 @@ impl Case {
             Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Hook => Box::new(Hooks::new(c1(models)?)?),
             Kind::SetPoses => Box::new(GivenPoses::new(c1(models)?)?),
+            Kind::Inertial => {
+                let rig = models.rig().clone();
+                Box::new(Playing::inertial(rig, models.clips(), count)?)
+            }
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)

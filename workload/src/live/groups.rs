@@ -167,6 +167,8 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 Case::new(Kind::SetPoses, few),
                 Case { threads: 2, ..Case::new(Kind::Hook, few) },
                 Case { threads: 2, ..Case::new(Kind::SetPoses, few) },
+                Case::new(Kind::Workload(Workload::C2), few),
+                Case::new(Kind::Inertial, few),
             ],
             aims: vec![
                 at_most(Measured::More(1, 0), 250.0),
@@ -179,6 +181,7 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 at_most(Measured::More(8, 0), 300.0),
                 at_most(Measured::Speed(7, 9), 1.8),
                 at_most(Measured::Speed(8, 10), 1.8),
+                at_most(Measured::Ratio(12, 11), 0.95),
             ],
         },
         rigs(sizes, &at_most),
