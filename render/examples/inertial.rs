@@ -104,7 +104,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let poses: Vec<Posed> = rows.iter().flat_map(|row| &row.poses).map(copy).collect();
     let view = [Vec3::new(0.0, 2.0, 9.0), Vec3::new(0.0, 1.95, 0.0)];
     let drawn = picture::picture(&rig, &poses, &[], view, SIZE)?;
-    let mut image = RgbaImage::from_pixel(SIZE.width, SIZE.height + PLOT, Rgba([250, 250, 250, 255]));
+    let mut image =
+        RgbaImage::from_pixel(SIZE.width, SIZE.height + PLOT, Rgba([250, 250, 250, 255]));
     image::imageops::replace(&mut image, &drawn.image, 0, 0);
     // The frames at which clips begin.
     for (_, frame) in &CLIPS[1..] {

@@ -3,7 +3,9 @@
 use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
-use phalanx::crowd::{BoneBuffer, ClipId, CrossFade, Crowd, FadeKind, InstanceId, PlayOptions, PoseStage, RigId};
+use phalanx::crowd::{
+    BoneBuffer, ClipId, CrossFade, Crowd, FadeKind, InstanceId, PlayOptions, PoseStage, RigId,
+};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
@@ -56,11 +58,7 @@ impl Playing {
     ///
     /// # Errors
     /// If the crowd rejects the rig or a clip, or has no room for so many offsets.
-    pub fn inertial(
-        rig: Arc<Rig>,
-        clips: &WorkloadClips,
-        count: usize,
-    ) -> Result<Self, LiveError> {
+    pub fn inertial(rig: Arc<Rig>, clips: &WorkloadClips, count: usize) -> Result<Self, LiveError> {
         let mut playing = Self::workload(Workload::C1, rig, clips, count)?;
         let Self { crowd, instances, .. } = &mut playing;
         crowd.advance(1.0 / 60.0)?;
