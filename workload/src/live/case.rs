@@ -52,6 +52,8 @@ pub enum Kind {
     Plane,
     /// C1 with chains of hair that swing with `true`, and are at rest otherwise.
     Springs(bool),
+    /// C1, everyone in an inertial fade from another clip.
+    Inertial,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -106,6 +108,7 @@ impl Case {
             Kind::Plane => "blend space in a plane".into(),
             Kind::Springs(true) => "springs".into(),
             Kind::Springs(false) => "springs at rest".into(),
+            Kind::Inertial => "inertial fade".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -187,6 +190,10 @@ impl Case {
                 let rig = models.haired()?;
                 let playing = Playing::workload(Workload::C1, rig, models.clips(), count)?;
                 Box::new(swing(playing, if swings { 1.0 } else { 0.0 })?)
+            }
+            Kind::Inertial => {
+                let rig = models.rig().clone();
+                Box::new(Playing::inertial(rig, models.clips(), count)?)
             }
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;

@@ -4,7 +4,8 @@ use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
 use phalanx::crowd::{
-    BlendSpace, BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, PoseSpace, PoseStage, RigId,
+    BlendSpace, BoneBuffer, ClipId, CrossFade, Crowd, FadeKind, InstanceId, PlayOptions, PoseSpace,
+    PoseStage, RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -51,6 +52,27 @@ impl Playing {
         count: usize,
     ) -> Result<Self, LiveError> {
         Self::new(workload.crowd(rig, clips, count)?.0)
+    }
+
+    /// `count` characters that play one clip each, all in an inertial fade from another one. The fades last for ten
+    /// minutes: what is left of an offset costs the same.
+    ///
+    /// # Errors
+    /// If the crowd rejects the rig or a clip, or has no room for so many offsets.
+    pub fn inertial(rig: Arc<Rig>, clips: &WorkloadClips, count: usize) -> Result<Self, LiveError> {
+        let mut playing = Self::workload(Workload::C1, rig, clips, count)?;
+        let Self { crowd, instances, .. } = &mut playing;
+        crowd.advance(1.0 / 60.0)?;
+        let fade = CrossFade { seconds: 600.0, kind: FadeKind::Inertial, ..CrossFade::default() };
+        for (n, &i) in instances.iter().enumerate() {
+            let from = crowd.playing(i)?.clips().next();
+            let to = clips.clips[(n + 1) % clips.clips.len()];
+            if let (Some(from), Some(to)) = (from, crowd.clip_by_index(i.rig(), to)) {
+                let options = PlayOptions { time: hash01(n as u64), ..PlayOptions::default() };
+                crowd.player(i)?.cross_fade(0, from, to, fade, &options)?;
+            }
+        }
+        Ok(playing)
     }
 
     /// `count` characters of a library: each plays one clip, or with `two` a blend of two at half weight.

@@ -171,6 +171,8 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 Case { clips: 9, ..Case::new(Kind::Plane, few) },
                 Case::new(Kind::Springs(false), few),
                 Case::new(Kind::Springs(true), few),
+                Case::new(Kind::Workload(Workload::C2), few),
+                Case::new(Kind::Inertial, few),
             ],
             aims: vec![
                 at_most(Measured::More(1, 0), 250.0),
@@ -185,6 +187,7 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
                 at_most(Measured::Speed(8, 10), 1.8),
                 at_most(Measured::Ratio(12, 11), 1.05),
                 at_most(Measured::More(14, 13), 1200.0),
+                at_most(Measured::Ratio(16, 15), 0.95),
             ],
         },
         rigs(sizes, &at_most),
