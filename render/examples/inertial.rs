@@ -1,8 +1,8 @@
 //! Inertial fades beside crossfades: the same interruptions, as two rows of poses, with the jerk of the joints below.
 //!
-//! A run is interrupted by a blow, and the blow by a cheer. A crossfade plays both clips, and changes the speed of
+//! A walk is interrupted by a blow, and the blow by a cheer. A crossfade plays both clips, and changes the speed of
 //! every joint when it begins and when it ends. An inertial fade plays the new clip alone, and an offset decays that goes
-//! on as the joints were moving. Jerk is the change of acceleration; the largest of all joints is printed and plotted.
+//! on as the joints were moving, but for movement away from the new clip, which stops. Jerk is the change of acceleration; the largest of all joints is printed and plotted.
 //!
 //! `cargo run --release --example inertial [picture.png]`
 
@@ -25,7 +25,7 @@ const FRAMES: usize = 72;
 const STEP: usize = 6;
 const SECONDS: f32 = 0.4;
 /// The clips, and the frames at which they begin.
-const CLIPS: [(&str, usize); 3] = [("Run", 0), ("Attack", 18), ("Cheer", 33)];
+const CLIPS: [(&str, usize); 3] = [("Walk", 0), ("Attack", 23), ("Cheer", 38)];
 
 const SIZE: PictureSize = PictureSize { width: 1400, height: 560 };
 /// Height of the plot below the poses, pixels.
@@ -75,19 +75,25 @@ fn play(rig: &Arc<Rig>, kind: FadeKind, up: f32, tint: [f32; 3]) -> Result<Row, 
     Ok(row)
 }
 
-/// Draws a curve over the whole width, one value per frame.
+/// The place of a frame in the plot, pixels.
+fn across(frame: f64) -> f64 {
+    frame / FRAMES as f64 * f64::from(SIZE.width)
+}
+
+/// Draws a curve of values between frames: each is of four frames, of which the first has its index.
 fn curve(image: &mut RgbaImage, values: &[f64], most: f64, [r, g, b]: [u8; 3]) {
-    let (width, top) = (image.width(), SIZE.height);
+    let top = SIZE.height;
+    let last = (values.len() - 1) as f64;
     let height = |x: u32| {
-        let at = f64::from(x) / f64::from(width - 1) * (values.len() - 1) as f64;
+        let at = (f64::from(x) / across(1.0) - 1.5).clamp(0.0, last);
         let (n, share) = (at as usize, at.fract());
         let next = values[(n + 1).min(values.len() - 1)];
         let value = values[n] + (next - values[n]) * share;
         top + PLOT - 8 - (value / most * f64::from(PLOT - 16)) as u32
     };
-    for x in 1..width {
-        let (a, b_) = (height(x - 1).min(height(x)), height(x - 1).max(height(x)));
-        for y in a.saturating_sub(1)..=(b_ + 1).min(top + PLOT - 1) {
+    for x in 1..image.width() {
+        let (from, to) = (height(x - 1), height(x));
+        for y in from.min(to) - 1..=from.max(to) + 1 {
             image.put_pixel(x, y, Rgba([r, g, b, 255]));
         }
     }
@@ -109,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     image::imageops::replace(&mut image, &drawn.image, 0, 0);
     // The frames at which clips begin.
     for (_, frame) in &CLIPS[1..] {
-        let x = *frame as u32 * SIZE.width / FRAMES as u32;
+        let x = across(*frame as f64 - 1.0) as u32;
         for y in SIZE.height..SIZE.height + PLOT {
             image.put_pixel(x, y, Rgba([190, 190, 190, 255]));
         }

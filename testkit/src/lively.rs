@@ -184,7 +184,7 @@ impl Lively {
             8 | 9 => {
                 let fade = CrossFade {
                     seconds: 0.8,
-                    kind: dice.among(&[FadeKind::Blend, FadeKind::Inertial]),
+                    kind: if options.fade_in > 1.0 { FadeKind::Inertial } else { FadeKind::Blend },
                     warp: dice.below(2) == 0,
                     sync: dice.among(&[Sync::No, Sync::Phase]),
                 };
