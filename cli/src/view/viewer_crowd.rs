@@ -501,10 +501,10 @@ mod tests {
     #[test]
     fn choosing_fades_and_scrubbing_keeps_everyones_distance() {
         let mut crowd = crowd(7);
-        let old = crowd.clip_of(0).unwrap().0;
+        let old = crowd.motion_of(0).unwrap().0;
         crowd.choose(Playing::Clip(1), 0.5).unwrap();
         crowd.advance(0.25).unwrap();
-        let (new, duration) = crowd.clip_of(0).unwrap();
+        let (new, duration) = crowd.motion_of(0).unwrap();
         let weight = |crowd: &ViewerCrowd, clip| {
             let state = crowd.crowd.playing(crowd.instances[3]).unwrap().action(0, clip);
             state.map(|s| s.weight)
