@@ -179,7 +179,7 @@ impl Advance<'_> {
         let alone = |action: &mut Action, layer: (f32, f32)| {
             visit.sink.layer_weight = layer.0;
             visit.factor *= f64::from(layer.1);
-            let (contender, passage) = visit.advance(action, &mut Extra::NONE.clone());
+            let (contender, passage) = visit.advance(action, &mut { Extra::NONE });
             let stays = contender.until == f64::INFINITY;
             visit.sink.emit(&[contender], 0, passage.as_ref());
             stays.then(|| {

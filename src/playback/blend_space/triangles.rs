@@ -115,10 +115,8 @@ fn check(points: &[[f32; 2]], order: &[u16]) -> Result<f64, Flat> {
     let others = (0..points.len()).filter(|i| ![first, far].contains(i));
     let most = others.reduce(|most, i| if beside(i) > beside(most) { i } else { most });
     let most = most.unwrap_or(first);
-    // Negated so that points in one place count, too.
-    if !(beside(most) > NEAR * extent) {
-        let distance = if extent > 0.0 { beside(most) } else { 0.0 };
-        return Err(Flat::Line([first, far, most], distance));
+    if beside(most) <= NEAR * extent {
+        return Err(Flat::Line([first, far, most], beside(most)));
     }
     Ok(extent)
 }

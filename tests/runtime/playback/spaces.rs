@@ -76,7 +76,8 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
         mixer.advance(0.1).unwrap();
         let each = mixer.events().iter().map(|e| (e.kind, e.clip, e.weight));
         let (stops, others): (Vec<_>, Vec<_>) = each.partition(|e| e.0 == EventKind::Stopped);
-        (all.extend(others), stopped.extend(stops.iter().map(|e| e.1)));
+        all.extend(others);
+        stopped.extend(stops.iter().map(|e| e.1));
     }
     assert_eq!(stopped, [c]);
     let (kinds, weights): (Vec<_>, Vec<_>) = all.iter().map(|e| ((e.0, e.1), e.2)).unzip();

@@ -5,6 +5,7 @@ use phalanx::crowd::Crowd;
 use phalanx::playback::{
     AtEnd, BlendSpace, BlendSpaceId, Event, EventKind, LoopMode, Mixer, MixerSnapshot, PlayOptions,
 };
+use phalanx_testkit::lively::seal_snapshot;
 use phalanx_testkit::oracle::blend_space::follow;
 
 /// Clips of 1 s, 0.7 s and 2 s at 0, 1 and 3, with a parameter that follows within 0.8 s.
@@ -138,6 +139,31 @@ fn snapshots_go_on_with_the_same_bits() {
         }
     }
     assert!(mixer.playing().action(0, c).is_err());
+}
+
+/// Shares of points that a cell lacks, or beyond the whole.
+#[test]
+fn places_that_a_space_lacks_are_refused() {
+    let (mut mixer, space) = following();
+    mixer.player().set_parameter(0, space, 0.5).unwrap();
+    let bytes = mixer.snapshot().to_bytes();
+    // The cell, half of its second point, nothing of a third.
+    let half = (1u32 << 22).to_le_bytes();
+    let stored = [&[0, 0][..], &half, &[0; 4]].concat();
+    let at = bytes.windows(10).position(|w| w == stored).unwrap();
+    for (offset, value) in [(6, 1u32), (2, (1 << 23) + 1), (6, 1 << 22), (0, 2)] {
+        let mut changed = bytes.clone();
+        let value = value.to_le_bytes();
+        let width = if offset == 0 { 2 } else { 4 };
+        changed[at + offset..][..width].copy_from_slice(&value[..width]);
+        seal_snapshot(&mut changed);
+        assert!(MixerSnapshot::from_bytes(&changed).is_err(), "{offset}");
+    }
+    let mut whole = bytes.clone();
+    whole[at + 2..at + 6].copy_from_slice(&(1u32 << 23).to_le_bytes());
+    seal_snapshot(&mut whole);
+    mixer.restore(&MixerSnapshot::from_bytes(&whole).unwrap()).unwrap();
+    assert_eq!(state(&mixer, space).0, 1.0);
 }
 
 #[test]
