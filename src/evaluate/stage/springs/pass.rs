@@ -107,11 +107,11 @@ impl Pass<'_, '_> {
         let group = &self.springs.groups[at];
         let (mut above, mut local) = ([[0.0; 4 * LANES]; 3], [[0.0; 4 * LANES]; 3]);
         let mut lanes = [0; LANES];
-        for lane in 0..LANES {
+        for (lane, to) in lanes.iter_mut().enumerate() {
             let joint = group.joints[lane].into();
-            lanes[lane] = self.pose.lane(joint);
+            *to = self.pose.lane(joint);
             set(&mut above, lane, &self.places[group.parents[lane] as usize]);
-            set(&mut local, lane, &self.pose.local_of(lanes[lane], joint));
+            set(&mut local, lane, &self.pose.local_of(*to, joint));
         }
         for (lane, via) in &group.via {
             let mut parent = self.places[group.parents[usize::from(*lane)] as usize];
@@ -220,6 +220,7 @@ impl Pass<'_, '_> {
         let radius = f32x8::load_array_ref(simd, &group.radius) * bones.length;
         for &(collider, lanes) in &group.colliders {
             let shape = &self.shapes[usize::from(collider)];
+            let lanes = mask32x8::from_bitmask(simd, lanes.into());
             let way = Vec3x8::splat(simd, shape.way.to_array());
             let away = tails - Vec3x8::splat(simd, shape.from.to_array());
             let (distance, direction, known) = if shape.flat {
@@ -228,13 +229,18 @@ impl Pass<'_, '_> {
                 let along = away.dot(way) * f32x8::splat(simd, shape.by);
                 let along = along.max(zero).min(f32x8::splat(simd, 1.0));
                 let away = away.plus(way, -along);
-                let length = away.dot(away).sqrt();
+                let square = away.dot(away);
+                // Most tails are far from most bodies, and roots take long.
+                let reach = radius + f32x8::splat(simd, shape.radius * 1.0001);
+                if shape.side > 0.0 && !(square.simd_lt(reach * reach) & lanes).any_true() {
+                    continue;
+                }
+                let length = square.sqrt();
                 let side = f32x8::splat(simd, shape.side);
                 let distance = side * (length - f32x8::splat(simd, shape.radius)) - radius;
                 (distance, away * (side / length), length.simd_gt(zero))
             };
-            let hits = distance.simd_lt(zero) & known;
-            let hits = hits & mask32x8::from_bitmask(simd, lanes.into());
+            let hits = distance.simd_lt(zero) & known & lanes;
             if hits.any_true() {
                 let pushed = bones.constrain(tails.plus(direction, -distance));
                 tails = Vec3x8::select(hits, pushed, tails);
