@@ -94,7 +94,8 @@ impl Clock {
     pub fn steps_since(self, ticks: Option<i64>) -> Steps {
         let place = |ticks: i64| i128::from(ticks) * STEPS + NEAR;
         let (now, part) = (place(self.ticks) >> 48, place(self.ticks) & ((1 << 48) - 1));
-        let share = |of: i128| (of as f64 / TICKS) as f32;
+        // Less than two steps fit into 50 bits.
+        let share = |of: i128| (of as i64 as f64 / TICKS) as f32;
         let rest = if part <= 2 * NEAR { 0.0 } else { share(part - NEAR) };
         let Some(ticks) = ticks else {
             return Steps { count: u32::MAX, first: 0.0, each: 0.0, rest };
@@ -102,9 +103,10 @@ impl Clock {
         let last = place(ticks) >> 48;
         let count = (now - last).rem_euclid(ALL_STEPS) as u32;
         // The time since then, in shares of a step.
-        let passed = share(i128::from(self.ticks.wrapping_sub(ticks)) * STEPS);
-        let first = share(((last + 1) << 48) - i128::from(ticks) * STEPS);
-        Steps { count, first: first / passed, each: 1.0 / passed, rest }
+        let passed = self.ticks.wrapping_sub(ticks) as f64 * (STEPS as f64 / TICKS);
+        let (first, each) =
+            (f64::from(share(((last + 1) << 48) - i128::from(ticks) * STEPS)), 1.0 / passed);
+        Steps { count, first: (first * each) as f32, each: each as f32, rest }
     }
 
     /// Moves the clock by `dt` seconds.

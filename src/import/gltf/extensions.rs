@@ -27,7 +27,7 @@ enum Meaning {
     Read,
     /// Part of its data is read; the text says which. Leaving out the rest has this effect.
     Partly(&'static str, &'static str),
-    /// Only the named part is read; the rest changes nothing of a rig or its clips.
+    /// Only the named part, with its verb, is read; the rest changes nothing of a rig or its clips.
     Only(&'static str),
     /// It changes nothing that is imported: names, licences, sounds, physics, lights.
     Harmless,
@@ -109,14 +109,14 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("KHR_xmp_json_ld", Harmless),
     ("OMI_physics_body", Harmless),
     ("OMI_physics_shape", Harmless),
-    ("VRM", Only("its humanoid, and its springs,")),
-    ("VRMC_vrm", Only("its humanoid")),
+    ("VRM", Only("its humanoid and its springs are")),
+    ("VRMC_vrm", Only("its humanoid is")),
     // Motion. Pointers to other targets than nodes are reported one by one.
     ("KHR_animation_pointer", Read),
     ("VRMC_node_constraint", Changes(ANIMATION)),
     ("VRMC_springBone", Read),
     ("VRMC_springBone_extended_collider", Read),
-    ("VRMC_vrm_animation", Only("its humanoid")),
+    ("VRMC_vrm_animation", Only("its humanoid is")),
 ];
 
 fn meaning(name: &str) -> Meaning {
@@ -193,7 +193,7 @@ fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut 
     let is = if required { "is required and ignored" } else { "is ignored" };
     let (note, message) = match meaning(name) {
         Read => return,
-        Only(part) => (true, format!("only {part} is read")),
+        Only(part) => (true, format!("only {part} read")),
         Harmless => (true, format!("{is}; it changes nothing of a rig or its clips")),
         Surface => (true, format!("{is}; it changes how surfaces look in the light")),
         Partly(part, effect) => (false, format!("{part}; the rest, which {effect}, {is}")),

@@ -67,7 +67,7 @@ pub enum Source {
     /// By the oracle, which reads the file by itself.
     Oracle(Scene),
     /// From the tracks that the importer has read: .bvh files, and extensions that the oracle does not know.
-    Tracks(RawScene),
+    Tracks(Box<RawScene>),
 }
 
 impl Source {
@@ -79,7 +79,7 @@ impl Source {
                 // Only nodes are compared.
                 raw.nodes.iter_mut().for_each(|n| n.mesh = None);
                 raw.skins.clear();
-                Self::Tracks(raw)
+                Self::Tracks(raw.into())
             }
         }
     }

@@ -61,8 +61,10 @@ impl<S: Simd> Vec3x8<S> {
 
     #[inline(always)]
     pub fn store(self, rows: &mut [Lanes8]) {
-        for (row, v) in rows.iter_mut().zip(&self.0) {
-            v.store_array(row);
+        if let [x, y, z] = rows {
+            self.0[0].store_array(x);
+            self.0[1].store_array(y);
+            self.0[2].store_array(z);
         }
     }
 
@@ -81,6 +83,14 @@ impl<S: Simd> Vec3x8<S> {
     pub fn cross(self, b: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, b.0);
         Self([b.mul_sub(z, c * y), c.mul_sub(x, a * z), a.mul_sub(y, b * x)])
+    }
+
+    /// The vectors without elements that are not finite, and others in their place.
+    #[inline(always)]
+    pub fn finite_or(self, other: Self) -> Self {
+        let sum = self.0[0] + self.0[1] + self.0[2];
+        let zero = f32x8::splat(sum.simd, 0.0);
+        Self::select((sum * zero).simd_eq(zero), self, other)
     }
 
     #[inline(always)]
@@ -142,15 +152,19 @@ impl<S: Simd> Mat3x8<S> {
     }
 }
 
+/// The four components of a row of eight matrices.
+#[inline(always)]
+fn four<S: Simd>(simd: S, row: &RowOf8) -> [f32x8<S>; 4] {
+    let (halves, _) = row.as_chunks::<16>();
+    let a = simd.load_four_interleaved_f32x4(&halves[0]);
+    let b = simd.load_four_interleaved_f32x4(&halves[1]);
+    each!(f32x8::splat(simd, 0.0); 4; i => simd.combine_f32x4(a[i], b[i]))
+}
+
 /// The linear parts and the translations of eight matrices.
 #[inline(always)]
 pub(super) fn wide<S: Simd>(simd: S, rows: &[RowOf8; 3]) -> (Mat3x8<S>, Vec3x8<S>) {
-    let [x, y, z] = [&rows[0], &rows[1], &rows[2]].map(|row| {
-        let (halves, _) = row.as_chunks::<16>();
-        let a = simd.load_four_interleaved_f32x4(&halves[0]);
-        let b = simd.load_four_interleaved_f32x4(&halves[1]);
-        each!(f32x8::splat(simd, 0.0); 4; i => simd.combine_f32x4(a[i], b[i]))
-    });
+    let [x, y, z] = [four(simd, &rows[0]), four(simd, &rows[1]), four(simd, &rows[2])];
     let [a, b, c, d] = each!(Vec3x8([x[0]; 3]); 4; c => Vec3x8([x[c], y[c], z[c]]));
     (Mat3x8([a, b, c]), d)
 }

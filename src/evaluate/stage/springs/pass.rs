@@ -6,7 +6,7 @@ use super::lanes8::{LANES, Mat3x8, RowOf8, Vec3x8, rows, wide};
 use super::{Group, Springs, TailGroup};
 use crate::evaluate::stage::PoseMut;
 use crate::math::Affine3x4;
-use crate::simd::{self, Kernel};
+use crate::simd::{self, Kernel, each};
 use crate::skeleton::ColliderShape;
 use fearless_simd::{f32x8, mask32x8, prelude::*};
 use glam::{Affine3A, Vec3, Vec3A};
@@ -107,11 +107,11 @@ impl Pass<'_, '_> {
         let group = &self.springs.groups[at];
         let (mut above, mut local) = ([[0.0; 4 * LANES]; 3], [[0.0; 4 * LANES]; 3]);
         let mut lanes = [0; LANES];
-        for lane in 0..LANES {
+        for (lane, to) in lanes.iter_mut().enumerate() {
             let joint = group.joints[lane].into();
-            lanes[lane] = self.pose.lane(joint);
+            *to = self.pose.lane(joint);
             set(&mut above, lane, &self.places[group.parents[lane] as usize]);
-            set(&mut local, lane, &self.pose.local_of(lanes[lane], joint));
+            set(&mut local, lane, &self.pose.local_of(*to, joint));
         }
         for (lane, via) in &group.via {
             let mut parent = self.places[group.parents[usize::from(*lane)] as usize];
@@ -137,11 +137,10 @@ impl Pass<'_, '_> {
         let turned = turn * model;
         // What cannot turn stays.
         let turns = known & (turned.sum() * zero).simd_eq(zero);
-        let [a, b, c] = [0, 1, 2].map(|c| Vec3x8::select(turns, turned.0[c], model.0[c]));
-        let turned = Mat3x8([a, b, c]);
+        let turned = Mat3x8(each!(head; 3; c => Vec3x8::select(turns, turned.0[c], model.0[c])));
         let first = self.places.len() - (self.springs.groups.len() - at) * LANES;
         let [x, y, z] = &rows(simd, turned, head);
-        let [x, y, z] = [x, y, z].map(|row| row.as_chunks::<4>().0);
+        let (x, y, z) = (x.as_chunks::<4>().0, y.as_chunks::<4>().0, z.as_chunks::<4>().0);
         for (lane, place) in self.places[first..first + LANES].iter_mut().enumerate() {
             place.rows = [x[lane], y[lane], z[lane]];
         }
@@ -151,7 +150,7 @@ impl Pass<'_, '_> {
         let local = above.inverse() * turned;
         let turns = (turns & (local.sum() * zero).simd_eq(zero)).to_bitmask();
         let [x, y, z] = &rows(simd, local, offset);
-        let [x, y, z] = [x, y, z].map(|row| row.as_chunks::<4>().0);
+        let (x, y, z) = (x.as_chunks::<4>().0, y.as_chunks::<4>().0, z.as_chunks::<4>().0);
         for (lane, &to) in lanes.iter().enumerate().take(group.len) {
             if turns >> lane & 1 == 1 {
                 self.pose.put(to, [&x[lane], &y[lane], &z[lane]]);
@@ -165,14 +164,9 @@ impl Pass<'_, '_> {
         let group = &self.springs.groups[at];
         let stored = &mut self.groups[at];
         let at_rest = bones.head + bones.rest;
-        let finite = |v: Vec3x8<S>, other: Vec3x8<S>| {
-            let zero = f32x8::splat(simd, 0.0);
-            let sum = (v.0[0] + v.0[1] + v.0[2]) * zero;
-            Vec3x8::select(sum.simd_eq(zero), v, other)
-        };
         let nothing = Vec3x8([f32x8::splat(simd, 0.0); 3]);
         if self.kind == Kind::Rest {
-            let at_rest = finite(at_rest, nothing);
+            let at_rest = at_rest.finite_or(nothing);
             let (now, before) = stored.split_at_mut(3);
             at_rest.store(now);
             at_rest.store(before);
@@ -186,25 +180,25 @@ impl Pass<'_, '_> {
                 set(&mut rows, lane, &self.moves[usize::from(center)]);
             }
             let (linear, translation) = wide(simd, &rows);
-            now = finite(translation + linear * now, at_rest);
-            before = finite(translation + linear * before, at_rest);
+            now = (translation + linear * now).finite_or(at_rest);
+            before = (translation + linear * before).finite_or(at_rest);
             let (to, last) = stored.split_at_mut(3);
-            finite(now, nothing).store(to);
-            finite(before, nothing).store(last);
+            now.finite_or(nothing).store(to);
+            before.finite_or(nothing).store(last);
         }
         if self.kind == (Kind::Show { rest: 0.0 }) {
             return now;
         }
-        let [keep, stiffness] =
-            [&group.keep, &group.stiffness].map(|row| f32x8::load_array_ref(simd, row));
+        let keep = f32x8::load_array_ref(simd, &group.keep);
+        let stiffness = f32x8::load_array_ref(simd, &group.stiffness);
         let [x, y, z] = &group.gravity;
         let next = now.plus(now - before, keep).plus(bones.axis, stiffness);
         let next = bones.constrain(next + Vec3x8::load(simd, [x, y, z]));
-        let next = finite(self.collide(simd, group, bones, next), at_rest);
+        let next = self.collide(simd, group, bones, next).finite_or(at_rest);
         match self.kind {
             Kind::Show { rest } => now.plus(next - now, f32x8::splat(simd, rest)),
             _ => {
-                let next = finite(next, nothing);
+                let next = next.finite_or(nothing);
                 let (to, last) = self.groups[at].split_at_mut(3);
                 next.store(to);
                 now.store(last);
@@ -226,6 +220,7 @@ impl Pass<'_, '_> {
         let radius = f32x8::load_array_ref(simd, &group.radius) * bones.length;
         for &(collider, lanes) in &group.colliders {
             let shape = &self.shapes[usize::from(collider)];
+            let lanes = mask32x8::from_bitmask(simd, lanes.into());
             let way = Vec3x8::splat(simd, shape.way.to_array());
             let away = tails - Vec3x8::splat(simd, shape.from.to_array());
             let (distance, direction, known) = if shape.flat {
@@ -234,13 +229,18 @@ impl Pass<'_, '_> {
                 let along = away.dot(way) * f32x8::splat(simd, shape.by);
                 let along = along.max(zero).min(f32x8::splat(simd, 1.0));
                 let away = away.plus(way, -along);
-                let length = away.dot(away).sqrt();
+                let square = away.dot(away);
+                // Most tails are far from most bodies, and roots take long.
+                let reach = radius + f32x8::splat(simd, shape.radius * 1.0001);
+                if shape.side > 0.0 && !(square.simd_lt(reach * reach) & lanes).any_true() {
+                    continue;
+                }
+                let length = square.sqrt();
                 let side = f32x8::splat(simd, shape.side);
                 let distance = side * (length - f32x8::splat(simd, shape.radius)) - radius;
                 (distance, away * (side / length), length.simd_gt(zero))
             };
-            let hits = distance.simd_lt(zero) & known;
-            let hits = hits & mask32x8::from_bitmask(simd, lanes.into());
+            let hits = distance.simd_lt(zero) & known & lanes;
             if hits.any_true() {
                 let pushed = bones.constrain(tails.plus(direction, -distance));
                 tails = Vec3x8::select(hits, pushed, tails);

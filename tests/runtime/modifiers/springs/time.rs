@@ -229,7 +229,6 @@ fn all_kinds_of_frames_step_alike() {
         let cast = &mut all[1];
         let (mut schedule, rows) = cast.crowd.schedule_into(&mut cast.bones);
         schedule.parts(3, rows).for_each(|part| part());
-        drop(schedule);
         let cast = &mut all[2];
         cast.crowd.evaluate_with(&mut cast.bones, &|_, _, _| {});
         let of_mixer = mixer.evaluate().to_vec();
