@@ -2,7 +2,9 @@
 //!
 //! A walk is interrupted by a blow, and the blow by a cheer. A crossfade plays both clips, and changes the speed of
 //! every joint when it begins and when it ends. An inertial fade plays the new clip alone, and an offset decays that goes
-//! on as the joints were moving, but for movement away from the new clip, which stops. Jerk is the change of acceleration; the largest of all joints is printed and plotted.
+//! on as the joints were moving, but for movement away from the new clip, which stops. Jerk is the change of acceleration;
+//! the largest of all joints is printed and plotted. These clips are a good case: of all 720 ways to interrupt one clip of
+//! this character by a second and that by a third, inertial fades have the lower peak in 175.
 //!
 //! `cargo run --release --example inertial [picture.png]`
 
