@@ -121,6 +121,15 @@ impl Extra {
         if self.steer.running() { self.steer.value() } else { space.value(action.place()) }
     }
 
+    /// Puts an action where its parameter is `seconds` later or, if they are negative, was before; not before its way began.
+    pub fn shift(&self, space: &Space, action: &mut Action, seconds: f64) {
+        let Steer { left, total, .. } = self.steer;
+        if self.steer.running() {
+            let steer = self.steer.with_left((left - seconds).min(total));
+            action.set_place(space.place(steer.value()));
+        }
+    }
+
     /// Sends an action's parameter to a value. One that goes there already goes on.
     pub fn steer_to(&mut self, to: Parameter, space: &Space, action: &mut Action) {
         let rests = !self.steer.running();

@@ -62,7 +62,8 @@ impl Pool {
         let then = if later { STEP } else { -STEP };
         let states = [(before, 0.0), (before, then), (&*after, 0.0), (after, STEP)];
         let shows = states.iter().enumerate().all(|(pose, &(layer, seconds))| {
-            let moved = layer.moved(seconds, |action| self.rate(index, layer, action));
+            let rate = |action: &Action| self.rate(index, layer, action);
+            let moved = layer.moved(&self.library, seconds, rate);
             self.capture_pose(&mut capture, pose, number, &moved)
         });
         let found = if shows { self.find_offset(&mut capture, later) } else { None };
