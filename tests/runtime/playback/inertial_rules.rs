@@ -5,7 +5,7 @@ use phalanx::build::{build_additive_raw, build_rig};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdSnapshot, InstanceId, LayerOptions, RigId, Tier, Tiers,
 };
-use phalanx::playback::{ClipId, CrossFade, Fill, Mixer, MixerSnapshot, PlayOptions};
+use phalanx::playback::{BlendSpace, ClipId, CrossFade, Fill, Mixer, MixerSnapshot, PlayOptions};
 use phalanx::rig::Rig;
 use phalanx_testkit::lively::seal_snapshot;
 use std::sync::{Arc, OnceLock};
@@ -284,4 +284,33 @@ fn stored_offsets_are_checked() {
         }
     }
     assert!(refused > 100 && misfits > 200, "{refused} {misfits}");
+}
+
+#[test]
+fn a_parameter_on_its_way_gives_the_offset_its_velocity() {
+    let (mut crowd, id, all, clips) = crowd(1, vec![LayerOptions::default()]);
+    let line = BlendSpace::line(&[(0.0, clips[0]), (1.0, clips[1])]).following(1.0);
+    let space = crowd.add_blend_space(id, line).unwrap();
+    // Time stands still: only the parameter moves joints.
+    let still = PlayOptions { speed: 0.0, ..PlayOptions::default() };
+    crowd.play(all[0], space, &PlayOptions::default()).unwrap();
+    crowd.advance(STEP).unwrap();
+    let mut player = crowd.player(all[0]).unwrap();
+    player.set_paused(0, space, true).unwrap();
+    player.set_parameter(0, space, 1.0).unwrap();
+    crowd.advance(0.4).unwrap();
+    let place = |crowd: &Crowd| crowd.model_matrix(all[0], "joint20").unwrap().translation();
+    let mut step = |seconds: f64| {
+        let before = place(&crowd);
+        crowd.advance(seconds).unwrap();
+        (place(&crowd) - before) / seconds as f32
+    };
+    let before = step(STEP);
+    assert!(before.length() > 0.05, "{before}");
+    let mut player = crowd.player(all[0]).unwrap();
+    player.cross_fade(0, space, clips[1], inertial(0.8), &still).unwrap();
+    let now = place(&crowd);
+    crowd.advance(STEP).unwrap();
+    let after = (place(&crowd) - now) / STEP as f32;
+    assert!(before.distance(after) < 0.2 * before.length(), "{before} {after}");
 }
