@@ -94,8 +94,10 @@ fn settings(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
         if ui.checkbox(&mut handles, "Handles (H)").changed() {
             commands.push(Command::Handles(handles));
         }
-        let mut springs = viewer.crowd.swings();
-        if ui.checkbox(&mut springs, "Springs (F)").changed() {
+        let springs = viewer.crowd.swings();
+        if let Some(mut springs) = springs
+            && ui.checkbox(&mut springs, "Springs (F)").changed()
+        {
             commands.push(Command::Springs(springs));
         }
     });

@@ -52,7 +52,7 @@ pub const KEYS: [Binding; 22] = [
     }),
     bind(&[Key::X], "X", "takes dragged limbs back to the clip", |_| Some(Command::LetGo)),
     bind(&[Key::F], "F", "lets hair and clothes swing, or not", |v| {
-        Some(Command::Springs(!v.crowd.swings()))
+        Some(Command::Springs(v.crowd.swings() != Some(true)))
     }),
     bind(&[Key::W], "W", "shows a wireframe", |v| Some(Command::Wireframe(!v.wireframe))),
     bind(&[Key::G], "G", "shows frame times", |v| Some(Command::Graph(!v.graph))),

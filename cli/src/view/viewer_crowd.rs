@@ -221,9 +221,9 @@ impl ViewerCrowd {
         self.stand()
     }
 
-    /// Whether springs swing.
-    pub fn swings(&self) -> bool {
-        self.springs.1
+    /// Whether the springs of the file swing; `None` if it has none.
+    pub fn swings(&self) -> Option<bool> {
+        self.springs.0.map(|_| self.springs.1)
     }
 
     /// Lets the springs of the file swing, or not. False if it has none.

@@ -8,7 +8,7 @@ use image::RgbImage;
 use libtest_mimic::Failed;
 
 /// Positions in a window of this size.
-const CHEER: [u32; 2] = [30, 423];
+const WAVE: [u32; 2] = [30, 423];
 const SKELETONS: [u32; 2] = [15, 139];
 const CHARACTERS_HALFWAY: [u32; 2] = [58, 75];
 const PLAY: [u32; 2] = [247, 433];
@@ -33,19 +33,19 @@ fn handle(picture: &RgbImage) -> Option<u32> {
 
 pub fn panels_obey_the_mouse() -> Result<(), Failed> {
     let screen = Screen::open("panels", SIZE.0, SIZE.1)?;
-    let mut window = Window::open(&screen, &["--clip", "Wave", "--fade", "1"])?;
+    let mut window = Window::open(&screen, &["--clip", "Cheer", "--fade", "1"])?;
     window.wait_for_picture("a character", |p| count(p, BESIDE_THE_GRAPH, vivid) > 400)?;
     // At no speed time stands still, though nothing is paused.
     window.click(SPEED_NONE)?;
-    let wave = window.wait_for_rest()?;
+    let cheer = window.wait_for_rest()?;
     // What is chosen is faded to, and a fade takes time: at first nothing jumps.
-    window.click(CHEER)?;
-    window.wait_for_clip("Cheer")?;
+    window.click(WAVE)?;
+    window.wait_for_clip("Wave")?;
     let chosen = window.wait_for_rest()?;
-    let jumped = differing(&chosen, &wave, BESIDE_THE_GRAPH);
+    let jumped = differing(&chosen, &cheer, BESIDE_THE_GRAPH);
     check(jumped == 0, format!("{jumped} pixels jumped"))?;
     window.click(SPEED_TWICE)?;
-    window.wait_for_picture("the other clip", |p| differing(p, &wave, BESIDE_THE_GRAPH) > 400)?;
+    window.wait_for_picture("the other clip", |p| differing(p, &cheer, BESIDE_THE_GRAPH) > 400)?;
     // A click on the time line pauses and sets the time at the pointer.
     let scrub = |window: &mut Window<'_>, x: u32| -> Result<RgbImage, Failed> {
         window.click(time(x))?;

@@ -33,7 +33,7 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     window.wait_for_clip("Cheer")?;
     // Paused, at rest: from here on pictures only change by what hands do.
     window.press(&["space"])?;
-    for _ in 0..7 {
+    for _ in 0..8 {
         window.press(&["Up"])?;
     }
     window.wait_for_clip("(rest pose)")?;
