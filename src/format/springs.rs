@@ -3,9 +3,9 @@
 use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::Bytes;
+use crate::skeleton::springs::{MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS};
 use crate::skeleton::{
-    ColliderShape, MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS, Skeleton, SpringBones, SpringChain,
-    SpringCollider, SpringJoint,
+    ColliderShape, Skeleton, SpringBones, SpringChain, SpringCollider, SpringJoint,
 };
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;

@@ -14,7 +14,7 @@ mod order;
 mod pose;
 mod skeleton_data;
 mod skin;
-mod springs;
+pub(crate) mod springs;
 mod trs;
 
 pub use crate::error::SkeletonMismatch;
@@ -32,5 +32,4 @@ pub(crate) use skeleton_data::MAX_JOINTS;
 pub use skeleton_data::{Joint, NO_JOINT, Scalar, Skeleton};
 pub use skin::Skin;
 pub use springs::{ColliderShape, SpringBones, SpringChain, SpringCollider, SpringJoint};
-pub(crate) use springs::{MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS};
 pub use trs::Trs;
