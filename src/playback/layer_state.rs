@@ -270,16 +270,12 @@ impl LayerState {
 
     /// What the layer shows `seconds` later or, if they are negative, has shown before, with its full weight: actions move
     /// at their `rates`, and none goes back past its start; parameters go on their way.
-    pub fn moved(
-        &self,
-        library: &Library,
-        seconds: f64,
-        rate: impl Fn(&Action) -> f64,
-    ) -> Self {
+    pub fn moved(&self, library: &Library, seconds: f64, rate: impl Fn(&Action) -> f64) -> Self {
         let mut moved = *self;
         moved.weight = LinearFade::still(1.0);
         moved.offset = self.offset.map(|offset| offset.after(seconds));
-        for (action, extra) in moved.actions[..usize::from(self.count)].iter_mut().zip(&self.extras) {
+        for (action, extra) in moved.actions[..usize::from(self.count)].iter_mut().zip(&self.extras)
+        {
             action.shift(seconds, rate(action));
             if let Some(space) = action.space().and_then(|space| library.spaces().get(space)) {
                 extra.shift(space, action, seconds);
