@@ -30,7 +30,13 @@ impl Pool {
         seconds: f32,
     ) {
         self.state.count_evicted();
-        self.offset(at, before, after, seconds);
+        let alone = *after;
+        if self.library.layers()[at.1].fill == Fill::Below {
+            after.take_over(before);
+        }
+        if !self.offset(at, before, after, seconds) {
+            *after = alone;
+        }
     }
 
     /// Whether a layer whose actions' weights will sum to `weight` covers the layers below as much as before. If its
