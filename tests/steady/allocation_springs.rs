@@ -19,7 +19,7 @@ fn arms(rig: &Rig) -> SpringBones {
         let hand = skeleton.joint(hand).unwrap();
         let joints = [parent(parent(hand)), parent(hand), hand];
         let joints = joints.map(|joint| SpringJoint { radius: 0.05, ..SpringJoint::new(joint) });
-        let center = (hand % 2 == 0).then_some(hips);
+        let center = hand.is_multiple_of(2).then_some(hips);
         SpringChain { joints: joints.to_vec(), colliders: vec![0], center }
     });
     let shape = ColliderShape::sphere(Vec3::ZERO, 0.2);
