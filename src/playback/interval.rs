@@ -151,7 +151,10 @@ impl Loop {
                 return (Playhead::default(), true);
             }
         }
-        (Playhead { pass, time }, false)
+        let to = Playhead { pass, time };
+        // Exactly at the start.
+        let start = self.bounded() && distance < 0.0 && to == Playhead::default();
+        (to, start)
     }
 
     /// The interval covered from `from` over a distance; `None` if it is empty.

@@ -146,6 +146,16 @@ impl LayerState {
         }
     }
 
+    /// Lets the youngest action begin at the weight that an eviction took away, so that the layer covers as much as before.
+    pub fn take_over(&mut self, before: &Self) {
+        let sum = |layer: &Self| layer.actions().iter().map(|a| a.weight.value()).sum::<f32>();
+        let lost = sum(before) - sum(self);
+        if let Some(youngest) = self.actions[..usize::from(self.count)].last_mut() {
+            let weight = youngest.weight;
+            youngest.weight = LinearFade::new(weight.value() + lost, weight.end(), weight.left());
+        }
+    }
+
     /// Fades an action to a weight: see [`Action::fade`].
     pub fn fade(&mut self, a: usize, target: f32, seconds: f32) {
         self.actions[a].fade(target, seconds);

@@ -3,7 +3,7 @@
 use super::advance::Passed;
 use super::blend_space::BlendSpace;
 use super::error::PlaybackError;
-use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
+use super::events::{Event, EventKinds, MAX_EVENTS_PER_ACTION};
 use super::hook::{Calls, Framed, HookFn, PoseMut};
 use super::ids::{BlendSpaceId, ClipId, ModifierId, Owner};
 use super::library::Library;
@@ -54,7 +54,8 @@ pub struct Mixer {
     palette: Vec<Affine3x4>,
     /// Key hints of the character, one per action and irregular timeline.
     hints: Vec<u16>,
-    events: Events,
+    /// What the last advance returned.
+    passed: Passed,
     /// Number of the evaluation.
     frame: u32,
 }
@@ -80,11 +81,11 @@ impl Mixer {
         // Clip handles are valid in all mixers of one skeleton and in no mixer of another.
         let owner = Owner::of_mixers(rig.skeleton().structure_hash());
         let palette = vec![Affine3x4::IDENTITY; rig.palette_len()];
-        let mut events = Events::default();
-        events.reserve(MAX_EVENTS_PER_ACTION);
+        let mut passed = Passed::default();
+        passed.events.reserve(MAX_EVENTS_PER_ACTION);
         let mut pool = Pool::new(owner, rig, layers);
         pool.spawn()?;
-        Ok(Self { pool, palette, hints: Vec::new(), events, frame: 0 })
+        Ok(Self { pool, palette, hints: Vec::new(), passed, frame: 0 })
     }
 
     /// The rig that the mixer plays.
@@ -196,17 +197,12 @@ impl Mixer {
     /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), PlaybackError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        let mut passed = Passed {
-            events: std::mem::take(&mut self.events),
-            moves: self.pool.roots_mut().take_moves(),
-            ..Passed::default()
-        };
-        passed.events.clear();
-        self.pool.advance(dt).run(&mut passed);
-        self.pool.end_offsets(&passed.ended);
+        self.passed.clear();
+        self.passed.moves = self.pool.roots_mut().take_moves();
+        self.pool.advance(dt).run(&mut self.passed);
+        self.pool.end_offsets(&self.passed.ended);
         self.pool.follow(dt);
-        self.events = passed.events;
-        self.pool.roots_mut().moves = passed.moves;
+        self.pool.roots_mut().moves = std::mem::take(&mut self.passed.moves);
         Ok(())
     }
 
@@ -230,19 +226,19 @@ impl Mixer {
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         self.pool.restore(&snapshot.pool, false);
-        self.events.clear();
+        self.passed.events.clear();
         Ok(())
     }
 
     /// The events of the last [`advance`](Self::advance), by layer, then by age of the action, oldest first, then by time.
     pub fn events(&self) -> &[Event] {
-        &self.events.all
+        &self.passed.events.all
     }
 
     /// The number of events that the last [`advance`](Self::advance) left out, because their action had fired
     /// [`MAX_EVENTS_PER_ACTION`](crate::playback::MAX_EVENTS_PER_ACTION).
     pub fn dropped_events(&self) -> u64 {
-        self.events.dropped
+        self.passed.events.dropped
     }
 
     /// Evaluates the character and returns its skinning palette: model matrix × inverse bind matrix.

@@ -51,7 +51,7 @@ use super::pool::Pool;
 /// - A layer holds [`ACTIONS_PER_LAYER`] actions. `play`, `fade_to`, `restart` and `cross_fade` evict the one with the
 ///   lowest weight for another. Its part in the pose becomes an offset that decays over `s`, as of an
 ///   [inertial fade](super::FadeKind::Inertial), so that the pose does not jump; but on an additive layer, or if there is no
-///   room for offsets. A layer that no longer plays anything, and one that plays something else at once, has no offset.
+///   room for offsets. With [`Fill::Below`](super::Fill::Below) `m` then begins at its weight, not at 0. A layer that no longer plays anything, and one that plays something else at once, has no offset.
 ///
 /// ```
 /// use phalanx::playback::{LoopMode, Mixer, PlayOptions};

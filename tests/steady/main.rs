@@ -4,6 +4,7 @@
 mod allocation;
 mod allocation_modifiers;
 mod allocation_scene;
+mod allocation_springs;
 mod forgotten_plans;
 mod reordered;
 mod soak;

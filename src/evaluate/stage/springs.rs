@@ -163,7 +163,9 @@ impl Springs {
                 tails.world = *world;
                 tails.anchors.copy_from_slice(&buffers.now);
             }
-            buffers.groups = copy;
+            if !keep {
+                buffers.groups = copy;
+            }
         });
     }
 

@@ -30,7 +30,13 @@ impl Pool {
         seconds: f32,
     ) {
         self.state.count_evicted();
-        self.offset(at, before, after, seconds);
+        let alone = *after;
+        if self.library.layers()[at.1].fill == Fill::Below {
+            after.take_over(before);
+        }
+        if !self.offset(at, before, after, seconds) {
+            *after = alone;
+        }
     }
 
     /// Whether a layer whose actions' weights will sum to `weight` covers the layers below as much as before. If its
@@ -56,7 +62,7 @@ impl Pool {
         }
         self.prepare(after);
         let mut capture = std::mem::take(&mut self.capture);
-        after.offset = None;
+        let goes_on = after.offset.take();
         // The velocity of an offset that has just begun is that of the pose after it.
         let later = before.offset.is_some_and(|offset| offset.elapsed < STEP);
         let then = if later { STEP } else { -STEP };
@@ -75,6 +81,7 @@ impl Pool {
         }
         if shows && found.is_none() {
             self.refused += 1;
+            after.offset = goes_on;
         }
         found.is_some()
     }
@@ -196,6 +203,12 @@ mod tests {
         }
         assert!(crowd.evicted() > 0);
         assert_eq!(crowd.inertial_refused(), 1 + crowd.evicted());
+        // An offset that there is no room to replace goes on.
+        for clip in &clips[2..] {
+            crowd.advance(0.05).unwrap();
+            crowd.fade_to(all[0], *clip, 1.0, &options).unwrap();
+        }
+        assert_eq!((crowd.inertial_bytes(), crowd.inertial_refused()), (one, 1 + crowd.evicted()));
         // There is room again when the first has decayed.
         crowd.advance(0.5).unwrap();
         assert_eq!((begin(&mut crowd, 2), crowd.inertial_bytes()), (1, one));

@@ -141,6 +141,29 @@ fn some_fades_are_ordinary() {
 }
 
 /// A character that stands still keeps its offset, and goes on from there.
+/// The layers below show as much as before when a full layer evicts an action.
+#[test]
+fn an_eviction_keeps_the_share_of_a_layer() {
+    let below = LayerOptions { fill: Fill::Below, ..LayerOptions::default() };
+    let mut mixer = Mixer::with_layers(rig(), vec![LayerOptions::default(), below]).unwrap();
+    let clips: Vec<ClipId> = (0..CLIPS).map(|c| mixer.clip_by_index(c).unwrap()).collect();
+    mixer.player().play(0, clips[0], &PlayOptions::default()).unwrap();
+    for &clip in &clips[1..] {
+        let before = mixer.model_matrices();
+        mixer.player().fade_to(1, clip, 1.0, &PlayOptions::default()).unwrap();
+        let places = mixer.model_matrices().into_iter().map(|m| m.translation());
+        for (place, before) in places.zip(before) {
+            let off = place.distance(before.translation());
+            assert!(off < 1e-4, "{off} after {} evictions", mixer.evicted());
+        }
+        (0..6).for_each(|_| mixer.advance(STEP).unwrap());
+    }
+    assert_eq!(mixer.evicted(), 1);
+    mixer.advance(1.0).unwrap();
+    let all: Vec<_> = mixer.playing().actions(1).unwrap().map(|a| a.1.weight).collect();
+    assert_eq!(all, [1.0]);
+}
+
 #[test]
 fn offsets_stand_still() {
     let (mut crowd, _, all, clips) = crowd(2, vec![LayerOptions::default()]);

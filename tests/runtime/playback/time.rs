@@ -137,6 +137,34 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
     assert_eq!(mixer.evaluate(), rest);
 }
 
+/// Steps that reach the start of the first pass exactly, over whole passes, finish as those that go on past it.
+#[test]
+fn passes_backwards_end_exactly_at_the_start() {
+    for (mode, dt) in [LoopMode::Repeat, LoopMode::PingPong]
+        .into_iter()
+        .flat_map(|m| [(m, 1.0), (m, 1.5), (m, 3.0), (m, 4.0)])
+    {
+        let (mut mixer, clip) = marked("a", &[]);
+        let options = PlayOptions {
+            speed: -1.0,
+            loop_mode: mode,
+            repetitions: Some(3),
+            time: 3.0,
+            at_end: AtEnd::Stop,
+            ..PlayOptions::default()
+        };
+        mixer.player().play(0, clip, &options).unwrap();
+        let mut all = Vec::new();
+        for _ in 0..4 {
+            mixer.advance(dt).unwrap();
+            all.extend(fired(mixer.events()));
+        }
+        all.retain(|e| e.0 != EventKind::Looped);
+        assert_eq!(all, [(EventKind::Finished, 0), (EventKind::Stopped, 0)], "{mode:?} {dt}");
+        assert!(mixer.playing().action(0, clip).is_err());
+    }
+}
+
 #[test]
 fn a_clip_without_length_is_its_only_pose() {
     for mode in MODES {
