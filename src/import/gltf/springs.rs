@@ -8,10 +8,8 @@ use super::document::Extensions;
 use super::limits::Notes;
 use crate::math::Affine3x4;
 use crate::raw::RawNode;
-use crate::skeleton::{
-    ColliderShape, MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS, SpringBones, SpringChain,
-    SpringCollider, SpringJoint,
-};
+use crate::skeleton::springs::{MAX_SPRING_COLLIDERS, MAX_SPRING_JOINTS};
+use crate::skeleton::{ColliderShape, SpringBones, SpringChain, SpringCollider, SpringJoint};
 use glam::Vec3;
 use serde_json::Value;
 use std::collections::BTreeSet;
