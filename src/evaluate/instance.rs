@@ -192,25 +192,21 @@ fn local_matrices<'p, S: Lanes>(
     let of_pose = of_pose.zip(pose[ROTATION].chunks_exact(4 * n));
     let of_constants = constants[TRANSLATION].chunks_exact(3 * n);
     let of_constants = of_constants.zip(constants[ROTATION].chunks_exact(4 * n));
-    let all = floats.chunks_exact_mut(group_floats(n)).take(groups);
-    let [mut t_varies, mut q_varies, mut s_varies] = tables.varying.0;
-    let mut no_scale = tables.unit_scale;
-    let last = (1 << units.shift) - 1;
+    let all = floats[..groups * group_floats(n)].chunks_exact_mut(group_floats(n));
+    let [t_varies, q_varies, s_varies] = tables.varying.0;
+    let (no_scale, shift) = (tables.unit_scale, units.shift);
     for (group, ((out, moves), stays)) in all.zip(of_pose).zip(of_constants).enumerate() {
-        let t = if t_varies & 1 == 1 { moves.0 } else { stays.0 };
-        let q = if q_varies & 1 == 1 { moves.1 } else { stays.1 };
+        let unit = group >> shift;
+        let has = |set: u64| set >> unit & 1 == 1;
+        let t = if has(t_varies) { moves.0 } else { stays.0 };
+        let q = if has(q_varies) { moves.1 } else { stays.1 };
         let (t, q) = (get(simd, t, 0), get(simd, q, 0));
-        if no_scale & 1 == 1 {
+        if has(no_scale) {
             compose(simd, &t, &q, None, out);
         } else {
-            let from = if s_varies & 1 == 1 { pose } else { constants };
+            let from = if has(s_varies) { pose } else { constants };
             let s = get(simd, from[SCALE], group * 3 * n);
             compose(simd, &t, &q, Some(&s), out);
-        }
-        // The next group begins a unit.
-        if group & last == last {
-            (t_varies, q_varies) = (t_varies >> 1, q_varies >> 1);
-            (s_varies, no_scale) = (s_varies >> 1, no_scale >> 1);
         }
     }
 }

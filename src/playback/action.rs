@@ -135,9 +135,12 @@ impl Action {
     }
 
     /// The clip or blend space that plays.
+    #[inline(always)]
     pub fn source(&self) -> Source {
-        let of = if self.in_phases() { Source::Space } else { Source::Clip };
-        of(self.motion)
+        match self.in_phases() {
+            true => Source::Space(self.motion),
+            false => Source::Clip(self.motion),
+        }
     }
 
     /// The clip that plays, unless the action plays a blend space.

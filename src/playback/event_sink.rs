@@ -63,7 +63,8 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 impl EventSink<'_> {
     /// Fires the events that action `a` of a layer passes, and that it stops.
     pub fn emit(&mut self, layer: &[Contender], a: usize, passage: Option<&Passage>) {
-        if self.kinds == EventKinds::NONE {
+        let stops = self.kinds.stops && layer[a].until < f64::INFINITY;
+        if self.kinds == EventKinds::NONE || passage.is_none() && !stops {
             return;
         }
         let (action, motions) = (&layer[a].action, self.motions);
@@ -79,10 +80,7 @@ impl EventSink<'_> {
                 self.emit_clip(clip, (&course, passage), weight * share, ends, leads);
             }
         }
-        if self.kinds.stops
-            && layer[a].until < f64::INFINITY
-            && let Some(&(clip, share)) = members.all().get(heaviest)
-        {
+        if stops && let Some(&(clip, share)) = members.all().get(heaviest) {
             let distance = passage.map_or(0.0, |passage| passage.rate * layer[a].until);
             let end = course.advance(action.playhead(), distance).0;
             let mirrored = course.mirrored(end.pass);

@@ -100,11 +100,11 @@ impl Contenders {
 
 /// The action that leads a layer `seconds` after the step began, and which of its clips leads.
 pub(crate) fn leader(motions: &Motions, all: &[Contender], seconds: f64) -> Option<(usize, usize)> {
-    let candidates = || {
-        let each = all.iter().enumerate();
-        each.filter_map(|(a, c)| c.at(motions, seconds).map(|found| (a, found)))
-    };
-    let most = candidates().map(|(_, (weight, _))| weight).reduce(f32::max)?;
-    let mut even = candidates().filter(|(_, (weight, _))| *weight >= most - EVEN);
-    even.next_back().map(|(a, (_, member))| (a, member))
+    let mut found = [None; ACTIONS_PER_LAYER];
+    for (found, contender) in found.iter_mut().zip(all) {
+        *found = contender.at(motions, seconds);
+    }
+    let most = found.iter().flatten().map(|(weight, _)| *weight).reduce(f32::max)?;
+    let mut even = found.iter().enumerate().rev().filter_map(|(a, found)| Some((a, (*found)?)));
+    even.find(|(_, (weight, _))| *weight >= most - EVEN).map(|(a, (_, member))| (a, member))
 }

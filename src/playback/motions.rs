@@ -15,7 +15,7 @@ pub(crate) struct Motions {
 
 impl Motions {
     /// The clips of an action that have a weight, with their weights.
-    #[inline]
+    #[inline(always)]
     pub fn members(&self, action: &Action) -> Members {
         match action.source() {
             Source::Clip(clip) => Members::alone(clip),

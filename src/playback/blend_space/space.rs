@@ -68,10 +68,12 @@ impl Members {
     pub const NOTHING: Self = Self { list: [(0, 0.0); MAX_MEMBERS], count: 0 };
 
     /// A clip alone.
+    #[inline(always)]
     pub fn alone(clip: u16) -> Self {
         Self { list: [(clip, 1.0), (0, 0.0), (0, 0.0)], count: 1 }
     }
 
+    #[inline(always)]
     pub fn all(&self) -> &[(u16, f32)] {
         &self.list[..self.count]
     }

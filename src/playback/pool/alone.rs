@@ -31,9 +31,7 @@ impl Pool {
     #[inline]
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         let entries = self.state.entries();
-        if !self.state.offsets().is_empty()
-            && self.entries_of(index).any(|at| entries.offset(at).is_some())
-        {
+        if self.entries_of(index).any(|at| self.state.offset(at).is_some()) {
             return Err(Several);
         }
         let mut alone = None;

@@ -359,9 +359,8 @@ impl Pool {
         let [longer, wider] =
             pose.map_or([0.0, 1.0], |pose| bounds.of_pose(pose, self.library.rig().skeleton()));
         let mut more = More { longer, wider, morph: 0.0, escapes: pose.is_some() };
-        if !self.state.offsets().is_empty() {
-            let offsets = self.entries_of(index).filter_map(|at| self.state.entries().offset(at));
-            offsets.for_each(|offset| self.add_offset(bounds, offset.id, &mut more));
+        for offset in self.entries_of(index).filter_map(|at| self.state.offset(at)) {
+            self.add_offset(bounds, offset.id, &mut more);
         }
         bounds.between(
             &play,

@@ -112,7 +112,6 @@ impl Pool {
         let first = self.entry(index, 0);
         let entries = self.state.entries().range(self.entries_of(index));
         let holds = self.state.stands_still(index);
-        let offsets = !self.state.offsets().is_empty();
         for (layer, (options, entry)) in self.library.layers().iter().zip(entries).enumerate() {
             let Some(action) = entry.first() else {
                 continue;
@@ -122,8 +121,7 @@ impl Pool {
             if own == 0.0 {
                 continue;
             }
-            if !entry.plays_one() || offsets && self.state.entries().offset(first + layer).is_some()
-            {
+            if !entry.plays_one() || self.state.offset(first + layer).is_some() {
                 self.visit_many(first + layer, (layer, own), (entry, since), visitor);
                 continue;
             }
@@ -185,7 +183,7 @@ impl Pool {
         }
         let options = &self.library.layers()[layer];
         if let Some(mut active) = active(layer, options, own, total) {
-            active.offset = self.state.entries().offset(at).map(|offset| offset.input(since));
+            active.offset = self.state.offset(at).map(|offset| offset.input(since));
             visitor.layer(active);
             for (weight, action) in weights.into_iter().zip(actions()) {
                 if weight != 0.0 {

@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::evaluate::Offsets;
-use crate::playback::inertia::fits;
+use crate::playback::inertia::{Inertia, fits};
 use crate::playback::layer_state::LayerState;
 use crate::skeleton::Skeleton;
 
@@ -17,6 +17,12 @@ impl State {
         &mut self.offsets
     }
 
+    /// The offset of an entry. Without any in the pool its bucket is not read.
+    #[inline(always)]
+    pub fn offset(&self, at: usize) -> Option<&Inertia> {
+        if self.offsets.is_empty() { None } else { self.entries.offset(at) }
+    }
+
     /// Whether an entry has the same offset as that of another state, or neither has one.
     pub(super) fn same_offset(&self, other: &Self, at: usize) -> bool {
         match (self.entries.offset(at), other.entries.offset(at)) {
@@ -28,8 +34,7 @@ impl State {
     /// Frees the offset of an entry that will have another one, or none.
     #[inline]
     pub(super) fn replace_offset(&mut self, at: usize, layer: &LayerState) {
-        if !self.offsets.is_empty()
-            && let Some(before) = self.entries.offset(at).map(|offset| offset.id)
+        if let Some(before) = self.offset(at).map(|offset| offset.id)
             && layer.offset.is_none_or(|offset| offset.id != before)
         {
             self.offsets.free(before);

@@ -12,8 +12,8 @@ use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
 use crate::crowd::tiers::tier::MAX_TIERS;
 use crate::crowd::tiers::work::{Selected, Work};
 use crate::evaluate::{
-    ActionInput, Instance, Instances, LayerInput, Modify, PaletteScratch, Scratch, Stage,
-    TakenJoints, Target,
+    ActionInput, Instance, Instances, LayerInput, PaletteScratch, Scratch, Stage, TakenJoints,
+    Target,
 };
 use crate::playback::hook::{Calls, Framed, HookFn};
 use crate::playback::ids::NO_CLIP;
@@ -220,9 +220,6 @@ impl Kernel for &mut Palettes<'_, '_, '_> {
                 takes && watched && own && kind.detail == 0 && !pool.watched().is_empty();
             let rows = kind.rows as usize;
             let swings = plan.swings(kind.tier);
-            let framed =
-                |swing| Framed { pool, calls, swing: if swings { swing } else { Swing::Out } };
-            let (framed, held) = (framed(Swing::Step), framed(Swing::Hold));
             let frame = plan.clock.frame();
             for (i, item) in items.iter().enumerate() {
                 if let Some(ahead) = &ahead {
@@ -242,11 +239,18 @@ impl Kernel for &mut Palettes<'_, '_, '_> {
                     continue;
                 };
                 let index = item.owner as usize;
-                let by = || -> (&dyn Modify, bool) {
-                    let by = if item.is_held(all, frame) { &held } else { &framed };
-                    (by, swings)
+                let mut framed = None;
+                let stage = match own {
+                    true => pool.stage_by(index, || {
+                        let swing = match (swings, item.is_held(all, frame)) {
+                            (false, _) => Swing::Out,
+                            (true, false) => Swing::Step,
+                            (true, true) => Swing::Hold,
+                        };
+                        (framed.insert(Framed { pool, calls, swing }), swings)
+                    }),
+                    false => Stage::default(),
                 };
-                let stage = if own { pool.stage_by(index, by) } else { Stage::default() };
                 let watches = watching && item.is_now() && pool.watched().watches(index);
                 let (staged, hints) = (!stage.is_empty(), hints.get_mut(item.hint as usize..));
                 Instance {
