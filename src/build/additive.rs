@@ -4,11 +4,11 @@ use super::clip_builder::{ClipBuilder, Target};
 use super::lengths::Lengths;
 use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
-use crate::clip::{Clip, ClipKind, Cursor};
+use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
 use crate::raw::RawScene;
 use crate::rig::Rig;
-use crate::runtime::{JobError, SampleJob};
+use crate::runtime::{JobError, sample_once};
 use crate::skeleton::{NO_JOINT, Pose};
 use std::borrow::Cow;
 
@@ -128,7 +128,6 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
 
 /// The pose of a clip of a rig at a time.
 fn sample(rig: &Rig, clip: usize, time: f32) -> Result<Pose, BuildError> {
-    let skeleton = rig.skeleton();
     let clip = full_clip(rig, clip, "additive reference")?;
     if !(0.0..=clip.duration()).contains(&time) {
         return Err(BuildError::Reference(JobError::Value {
@@ -139,18 +138,7 @@ fn sample(rig: &Rig, clip: usize, time: f32) -> Result<Pose, BuildError> {
             high: clip.duration(),
         }));
     }
-    let mut output = skeleton.rest_pose().clone();
-    SampleJob {
-        skeleton,
-        clip,
-        time,
-        hints: &mut vec![0; clip.hint_count()],
-        cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-        output: &mut output,
-    }
-    .run()
-    .map_err(BuildError::Reference)?;
-    Ok(output)
+    sample_once(clip, rig.skeleton(), time).map_err(BuildError::Reference)
 }
 
 fn full_clip<'r>(rig: &'r Rig, clip: usize, place: &str) -> Result<&'r Clip, BuildError> {

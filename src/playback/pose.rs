@@ -1,11 +1,10 @@
 //! `evaluate_pose`: a rig at given clip times, node by node. The command `pose` prints it; tests compare it.
 
 use super::error::PlaybackError;
-use crate::clip::Cursor;
-use crate::math::{Affine3x4, Row};
+use crate::math::Affine3x4;
 use crate::mesh::Primitive;
 use crate::rig::{Rig, RigMesh};
-use crate::runtime::{BlendJob, LocalToModelJob, PaletteJob, SampleJob, SkinningJob};
+use crate::runtime::{BlendJob, PaletteJob, SkinningJob, models_once, sample_once};
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 
 /// A clip that is sampled at a time and blended with a weight.
@@ -60,17 +59,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
             .clips()
             .get(action.clip)
             .ok_or(PlaybackError::ClipIndex { clip: action.clip, clips: rig.clips().len() })?;
-        let mut output = skeleton.rest_pose().clone();
-        SampleJob {
-            skeleton,
-            clip,
-            time: action.time,
-            hints: &mut vec![0; clip.hint_count()],
-            cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-            output: &mut output,
-        }
-        .run()?;
-        sampled.push((output, action.weight));
+        sampled.push((sample_once(clip, skeleton, action.time)?, action.weight));
     }
     let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
     let mut pose = skeleton.rest_pose().clone();
@@ -80,14 +69,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         _ => BlendJob { actions: &inputs, rest: skeleton.rest_pose(), output: &mut pose }.run()?,
     }
     rig.rest_left_out(&mut pose);
-    let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
-    LocalToModelJob {
-        skeleton,
-        pose: &pose,
-        locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
-        output: &mut models,
-    }
-    .run()?;
+    let models = models_once(skeleton, &pose)?;
     let mut palettes = Vec::with_capacity(rig.skins().len());
     for skin in rig.skins() {
         let mut output = vec![Affine3x4::IDENTITY; skin.len()];

@@ -14,6 +14,7 @@ mod clip_bounds;
 mod clip_speed;
 mod lerp_palette;
 mod local_to_model;
+mod once;
 mod palette;
 #[cfg(test)]
 mod random;
@@ -29,6 +30,7 @@ pub(crate) use clip_bounds::{ClipBoundsScratch, clip_cost};
 pub(crate) use clip_speed::clip_speed;
 pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::LocalToModelJob;
+pub(crate) use once::{models_once, sample_once};
 pub use palette::PaletteJob;
 pub use sample::SampleJob;
 pub(crate) use scalars::{ScalarBlend, ScalarScratch};

@@ -3,6 +3,7 @@
 use super::angle::part;
 use super::lanes3::{LANES, Mat3x4, Vec3x4};
 use super::two_bone::TwoBone;
+use super::vec3s::{Mat3s, Vec3s};
 use super::{PoseMut, affine, near, rotation};
 use crate::math::Affine3x4;
 use crate::simd::{self, Kernel, dispatch_on, each};
@@ -176,7 +177,7 @@ impl Kernel for Bend<'_, '_, '_> {
             upper: at_u,
             middle: at_m,
             end: at_e,
-            target: Vec3x4([x, y, z]),
+            target: Vec3s([x, y, z]),
             pole: poles(simd, all, pose, at_u),
             axis: (model_u, axes),
             soft,
@@ -247,7 +248,7 @@ fn turned_ends<S: Simd>(
     let (turns, follows) = turns_of_ends(all, models);
     let turned = back * (wide(simd, &turns).0 * model);
     let follows = mask32x4::from_bitmask(simd, follows);
-    Mat3x4(each!(model.0[0]; 3; c => Vec3x4::select(follows, model.0[c], turned.0[c])))
+    Mat3s(each!(model.0[0]; 3; c => Vec3x4::select(follows, model.0[c], turned.0[c])))
 }
 
 /// The turns of the end joints in model space, and the lanes whose end joints follow the middle ones instead, as bits.
@@ -371,8 +372,8 @@ fn wide<S: Simd>(simd: S, rows: &[RowOfFour; 3]) -> (Mat3x4<S>, Vec3x4<S>) {
     let x = simd.load_four_interleaved_f32x4(&rows[0]);
     let y = simd.load_four_interleaved_f32x4(&rows[1]);
     let z = simd.load_four_interleaved_f32x4(&rows[2]);
-    let [a, b, c, d] = each!(Vec3x4([x[0]; 3]); 4; c => Vec3x4([x[c], y[c], z[c]]));
-    (Mat3x4([a, b, c]), d)
+    let [a, b, c, d] = each!(Vec3s([x[0]; 3]); 4; c => Vec3s([x[c], y[c], z[c]]));
+    (Mat3s([a, b, c]), d)
 }
 
 /// The shortest rotation from one direction to another; none if either has no length.

@@ -9,6 +9,7 @@ mod ik;
 mod lanes3;
 mod springs;
 mod two_bone;
+mod vec3s;
 
 pub(crate) use aim::{Aim, Axes, Follow, Gaze, Lag, Limit, MAX_TURNS, Turn};
 pub(crate) use contacts::{CONTACT_FADE, Contacts};

@@ -7,6 +7,7 @@
 
 use super::angle::{angle, decay, sin_cos};
 use super::lanes3::{LANES, Mat3x4, Vec3x4};
+use super::vec3s::Mat3s;
 use crate::simd::each;
 use fearless_simd::{f32x4, mask32x4, prelude::*};
 use glam::{Quat, Vec3};
@@ -219,7 +220,7 @@ fn turned<S: Simd>(from: Vec3x4<S>, to: Vec3x4<S>, v: Vec3x4<S>) -> Vec3x4<S> {
 
 #[inline(always)]
 fn frame<S: Simd>(x: Vec3x4<S>, z: Vec3x4<S>) -> Mat3x4<S> {
-    Mat3x4([x, z, x.cross(z)])
+    Mat3s([x, z, x.cross(z)])
 }
 
 #[inline(always)]

@@ -1,11 +1,10 @@
 //! How far a clip travels in a pass: by its root motion, or by the feet that stand.
 
-use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Row};
+use crate::clip::Clip;
 use crate::playback::error::PlaybackError;
 use crate::playback::modifiers::{Definition, Feet, Modifier};
 use crate::rig::Rig;
-use crate::runtime::{LocalToModelJob, SampleJob};
+use crate::runtime::{models_once, sample_once};
 
 /// The parts of a time on the ground at whose ends a foot is measured, and those of the window in which it is fastest.
 const PARTS: usize = 16;
@@ -62,24 +61,7 @@ impl<'a> Walked<'a> {
     /// Where a joint is in the pose of a clip: x and z.
     fn place(&self, clip: &Clip, joint: u16, time: f32) -> Result<[f64; 2], PlaybackError> {
         let skeleton = self.rig.skeleton();
-        let mut output = skeleton.rest_pose().clone();
-        SampleJob {
-            skeleton,
-            clip,
-            time,
-            hints: &mut vec![0; clip.hint_count()],
-            cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-            output: &mut output,
-        }
-        .run()?;
-        let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
-        LocalToModelJob {
-            skeleton,
-            pose: &output,
-            locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
-            output: &mut models,
-        }
-        .run()?;
+        let models = models_once(skeleton, &sample_once(clip, skeleton, time)?)?;
         let at = models[usize::from(joint)].translation();
         Ok([at.x.into(), at.z.into()])
     }

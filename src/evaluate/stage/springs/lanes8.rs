@@ -1,8 +1,8 @@
 //! Vectors and matrices of three, one per lane of eight.
 
+use crate::evaluate::stage::vec3s::{Mat3s, Vec3s};
 use crate::simd::each;
-use fearless_simd::{f32x4, f32x8, mask32x8, prelude::*};
-use std::ops::{Add, Mul, Sub};
+use fearless_simd::{f32x4, f32x8, prelude::*};
 
 /// The number of lanes.
 pub(crate) const LANES: usize = 8;
@@ -13,42 +13,13 @@ pub(super) type RowOf8 = [f32; 4 * LANES];
 /// A component of eight joints.
 pub(crate) type Lanes8 = [f32; LANES];
 
-/// Three components of eight vectors.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Vec3x8<S: Simd>(pub [f32x8<S>; 3]);
+/// Eight vectors.
+pub(super) type Vec3x8<S> = Vec3s<f32x8<S>>;
 
-/// The columns of eight matrices.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mat3x8<S: Simd>(pub [Vec3x8<S>; 3]);
+/// Eight matrices.
+pub(super) type Mat3x8<S> = Mat3s<f32x8<S>>;
 
-impl<S: Simd> Add for Vec3x8<S> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Self([self.0[0] + b.0[0], self.0[1] + b.0[1], self.0[2] + b.0[2]])
-    }
-}
-
-impl<S: Simd> Sub for Vec3x8<S> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        Self([self.0[0] - b.0[0], self.0[1] - b.0[1], self.0[2] - b.0[2]])
-    }
-}
-
-impl<S: Simd> Mul<f32x8<S>> for Vec3x8<S> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, by: f32x8<S>) -> Self {
-        Self([self.0[0] * by, self.0[1] * by, self.0[2] * by])
-    }
-}
-
-impl<S: Simd> Vec3x8<S> {
+impl<S: Simd> Vec3s<f32x8<S>> {
     #[inline(always)]
     pub fn load(simd: S, rows: [&Lanes8; 3]) -> Self {
         Self(each!(f32x8::splat(simd, 0.0); 3; c => f32x8::load_array_ref(simd, rows[c])))
@@ -68,23 +39,6 @@ impl<S: Simd> Vec3x8<S> {
         }
     }
 
-    /// `self + a × b`.
-    #[inline(always)]
-    pub fn plus(self, a: Self, b: f32x8<S>) -> Self {
-        Self(each!(b; 3; c => a.0[c].mul_add(b, self.0[c])))
-    }
-
-    #[inline(always)]
-    pub fn dot(self, b: Self) -> f32x8<S> {
-        self.0[0].mul_add(b.0[0], self.0[1].mul_add(b.0[1], self.0[2] * b.0[2]))
-    }
-
-    #[inline(always)]
-    pub fn cross(self, b: Self) -> Self {
-        let ([a, b, c], [x, y, z]) = (self.0, b.0);
-        Self([b.mul_sub(z, c * y), c.mul_sub(x, a * z), a.mul_sub(y, b * x)])
-    }
-
     /// The vectors without elements that are not finite, and others in their place.
     #[inline(always)]
     pub fn finite_or(self, other: Self) -> Self {
@@ -92,50 +46,9 @@ impl<S: Simd> Vec3x8<S> {
         let zero = f32x8::splat(sum.simd, 0.0);
         Self::select((sum * zero).simd_eq(zero), self, other)
     }
-
-    #[inline(always)]
-    pub fn select(mask: mask32x8<S>, yes: Self, no: Self) -> Self {
-        Self(each!(no.0[0]; 3; c => mask.select(yes.0[c], no.0[c])))
-    }
 }
 
-impl<S: Simd> Mul<Vec3x8<S>> for Mat3x8<S> {
-    type Output = Vec3x8<S>;
-
-    #[inline(always)]
-    fn mul(self, v: Vec3x8<S>) -> Vec3x8<S> {
-        let [x, y, z] = self.0;
-        (x * v.0[0]).plus(y, v.0[1]).plus(z, v.0[2])
-    }
-}
-
-impl<S: Simd> Mul for Mat3x8<S> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, b: Self) -> Self {
-        Self([self * b.0[0], self * b.0[1], self * b.0[2]])
-    }
-}
-
-impl<S: Simd> Mat3x8<S> {
-    /// The inverses; not finite where there is none.
-    #[inline(always)]
-    pub fn inverse(self) -> Self {
-        let [x, y, z] = self.0;
-        let [a, b, c] = [y.cross(z), z.cross(x), x.cross(y)];
-        let by = 1.0 / x.dot(a);
-        let [x, y, z] = [a * by, b * by, c * by];
-        Self(each!(x; 3; c => Vec3x8([x.0[c], y.0[c], z.0[c]])))
-    }
-
-    /// The sums of all elements; not finite if one is not.
-    #[inline(always)]
-    pub fn sum(self) -> f32x8<S> {
-        let sum = self.0[0] + self.0[1] + self.0[2];
-        sum.0[0] + sum.0[1] + sum.0[2]
-    }
-
+impl<S: Simd> Mat3s<f32x8<S>> {
     /// The rotations of quaternions of any length but 0.
     #[inline(always)]
     pub fn turning(axis: Vec3x8<S>, w: f32x8<S>) -> Self {
@@ -145,9 +58,9 @@ impl<S: Simd> Mat3x8<S> {
         let [wx, wy, wz] = (by * w).0;
         let one = f32x8::splat(w.simd, 1.0);
         Self([
-            Vec3x8([one - (sy * y + sz * z), sx * y + wz, sx * z - wy]),
-            Vec3x8([sx * y - wz, one - (sx * x + sz * z), sy * z + wx]),
-            Vec3x8([sx * z + wy, sy * z - wx, one - (sx * x + sy * y)]),
+            Vec3s([one - (sy * y + sz * z), sx * y + wz, sx * z - wy]),
+            Vec3s([sx * y - wz, one - (sx * x + sz * z), sy * z + wx]),
+            Vec3s([sx * z + wy, sy * z - wx, one - (sx * x + sy * y)]),
         ])
     }
 }
@@ -165,8 +78,8 @@ fn four<S: Simd>(simd: S, row: &RowOf8) -> [f32x8<S>; 4] {
 #[inline(always)]
 pub(super) fn wide<S: Simd>(simd: S, rows: &[RowOf8; 3]) -> (Mat3x8<S>, Vec3x8<S>) {
     let [x, y, z] = [four(simd, &rows[0]), four(simd, &rows[1]), four(simd, &rows[2])];
-    let [a, b, c, d] = each!(Vec3x8([x[0]; 3]); 4; c => Vec3x8([x[c], y[c], z[c]]));
-    (Mat3x8([a, b, c]), d)
+    let [a, b, c, d] = each!(Vec3s([x[0]; 3]); 4; c => Vec3s([x[c], y[c], z[c]]));
+    (Mat3s([a, b, c]), d)
 }
 
 /// The rows of eight matrices.

@@ -5,6 +5,7 @@
 use super::lanes8::{LANES, Mat3x8, RowOf8, Vec3x8, rows, wide};
 use super::{Group, Springs, TailGroup};
 use crate::evaluate::stage::PoseMut;
+use crate::evaluate::stage::vec3s::{Mat3s, Vec3s};
 use crate::math::Affine3x4;
 use crate::simd::{self, Kernel, each};
 use crate::skeleton::ColliderShape;
@@ -137,7 +138,7 @@ impl Pass<'_, '_> {
         let turned = turn * model;
         // What cannot turn stays.
         let turns = known & (turned.sum() * zero).simd_eq(zero);
-        let turned = Mat3x8(each!(head; 3; c => Vec3x8::select(turns, turned.0[c], model.0[c])));
+        let turned = Mat3s(each!(head; 3; c => Vec3x8::select(turns, turned.0[c], model.0[c])));
         let first = self.places.len() - (self.springs.groups.len() - at) * LANES;
         let [x, y, z] = &rows(simd, turned, head);
         let (x, y, z) = (x.as_chunks::<4>().0, y.as_chunks::<4>().0, z.as_chunks::<4>().0);
@@ -164,7 +165,7 @@ impl Pass<'_, '_> {
         let group = &self.springs.groups[at];
         let stored = &mut self.groups[at];
         let at_rest = bones.head + bones.rest;
-        let nothing = Vec3x8([f32x8::splat(simd, 0.0); 3]);
+        let nothing = Vec3s([f32x8::splat(simd, 0.0); 3]);
         if self.kind == Kind::Rest {
             let at_rest = at_rest.finite_or(nothing);
             let (now, before) = stored.split_at_mut(3);
@@ -293,7 +294,7 @@ fn turn<S: Simd>(simd: S, from: Vec3x8<S>, to: Vec3x8<S>, weight: f32) -> Mat3x8
         let back = far & square.simd_lt(f32x8::splat(simd, 1e-12));
         let [x, y, z] = from.0;
         let steep = x.abs().simd_lt(f32x8::splat(simd, 0.7));
-        let across = Vec3x8::select(steep, Vec3x8([zero, -z, y]), Vec3x8([z, zero, -x]));
+        let across = Vec3x8::select(steep, Vec3s([zero, -z, y]), Vec3s([z, zero, -x]));
         axis = Vec3x8::select(back, across, axis);
         w = back.select(zero, w);
     }
