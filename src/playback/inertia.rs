@@ -31,7 +31,7 @@ impl Inertia {
         self.total - self.elapsed
     }
 
-    /// What is evaluated `seconds` after the anchor.
+    /// The input of an evaluation `seconds` after the anchor.
     pub fn input(&self, seconds: f64) -> OffsetInput {
         let seconds = (self.elapsed + seconds) as f32;
         OffsetInput { id: self.id, seconds, inverse: (1.0 / self.total) as f32 }

@@ -24,7 +24,7 @@ pub(crate) struct LayerState {
     count: u8,
     /// The actions, oldest first; the first `count` play.
     actions: [Action; ACTIONS_PER_LAYER],
-    /// What few actions have, by action.
+    /// Extras, by action; few actions have some.
     extras: [Extra; ACTIONS_PER_LAYER],
 }
 
@@ -66,12 +66,12 @@ impl LayerState {
         &mut self.actions[a]
     }
 
-    /// An action, and what few have, to be changed or advanced.
+    /// An action and its extras, to be changed or advanced.
     pub fn moving(&mut self, a: usize) -> (&mut Action, &mut Extra) {
         (&mut self.actions[a], &mut self.extras[a])
     }
 
-    /// What few actions have.
+    /// The extras of an action: warp, parameter on its way, fade before its end.
     pub fn extra(&self, a: usize) -> &Extra {
         &self.extras[a]
     }
@@ -81,7 +81,7 @@ impl LayerState {
         Some(&self.extras[a].warp).filter(|warp| warp.running())
     }
 
-    /// Whether an action has something that few have.
+    /// Whether an action has extras.
     pub fn has_extras(&self) -> bool {
         self.extras.iter().any(|extra| *extra != Extra::NONE)
     }
@@ -104,7 +104,7 @@ impl LayerState {
         }
     }
 
-    /// What an action does after its last pass.
+    /// The behaviour of an action after its last pass.
     pub fn at_end(&self, a: usize) -> AtEnd {
         match (self.actions[a].stops_at_end(), self.extras[a].fade_out) {
             (false, _) => AtEnd::Hold,

@@ -6,7 +6,7 @@ use super::blend_space::space::{Members, Space, pace_by};
 use super::event_sink::Clips;
 use super::ids::Source;
 
-/// What a pool can play, by index.
+/// The clips and blend spaces that a pool can play, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Motions {
     pub clips: Clips,

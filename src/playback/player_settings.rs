@@ -242,8 +242,8 @@ impl Player<'_> {
         self.pool.set_override(self.index, JointOverride::whole(joint, local.into()))
     }
 
-    /// As [`set_override`](Self::set_override), with a matrix in any space, blended with the animation: translations and
-    /// scales linearly, rotations along the shorter arc. At weight 0 it costs what it costs at any other.
+    /// Overrides a joint as [`set_override`](Self::set_override) does, with a matrix in any space that is blended with
+    /// the animation: translations and scales linearly, rotations along the shorter arc. At weight 0 it costs what it costs at any other.
     ///
     /// A matrix in model space, with its scales and shear, is kept while the joints above move, unless a modifier moves
     /// them. One in world space becomes one in model space by the call, so it goes with the character when its world

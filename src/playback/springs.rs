@@ -101,7 +101,7 @@ impl SpringStates {
     }
 }
 
-/// What an evaluation does to springs.
+/// How an evaluation treats springs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Swing {
     /// It steps them.

@@ -20,7 +20,7 @@ pub const SECONDS: f32 = 6.0;
 /// The strands of hair, of four nodes each and one at the end.
 pub const STRANDS: usize = 6;
 
-/// Adds a node. Its end is no joint of the skin.
+/// Adds a node to the file and returns its index.
 fn node(file: &mut File, parent: Option<usize>, name: &str, at: Vec3, turn: Quat) -> usize {
     let rotation = turn.to_array();
     let node = json!({ "name": name, "translation": at.to_array(), "rotation": rotation });

@@ -64,9 +64,9 @@ pub(crate) struct IkTarget {
 pub(crate) struct Chains<'a> {
     all: [Option<Aimed<'a>>; LANES],
     len: usize,
-    /// Of each chain: position of the target and weight.
+    /// Position of the target and weight of each chain.
     targets: RowOfFour,
-    /// Of each chain: soft, stretch, twist.
+    /// Softness, stretch and twist of each chain.
     limits: RowOfFour,
 }
 

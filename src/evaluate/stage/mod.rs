@@ -355,7 +355,7 @@ fn parts(m: &Affine3x4, like: Vec3) -> Trs {
     Trs { translation: m.translation(), rotation, scale }
 }
 
-/// A rotation with these axes, as far as they are known.
+/// The rotation with these axes; unknown ones are perpendicular to the others.
 fn basis(axes: [Option<Vec3A>; 3]) -> Mat3A {
     let (x, y, z) = match axes {
         [Some(x), Some(y), Some(z)] => (x, y, z),

@@ -1,4 +1,4 @@
-//! `Further`: the further actions of a bucket of 64 entries, what few actions have, and the offsets of layers.
+//! `Further`: the further actions of a bucket of 64 entries, extras of actions, and offsets of layers.
 
 use crate::playback::action::{Action, LAST};
 use crate::playback::blend_space::steer::Extra;
@@ -19,7 +19,7 @@ pub(super) struct Further {
     offsets: Vec<Inertia>,
 }
 
-/// What few actions have, of the action with this entry and motion: no two actions of a layer play the same.
+/// The extras of the action with this entry and motion: no two actions of a layer play the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExtraOf {
     /// Index of the entry in its bucket.

@@ -114,7 +114,7 @@ impl Pool {
         input.gaze.lag(wanted_look(follow, &input.target, self.state.world(index)))
     }
 
-    /// What changes the pose of an instance that has active modifiers.
+    /// The stage of an instance that has active modifiers, without overrides and offsets.
     #[cold]
     pub(super) fn modifiers_of<'a>(
         &'a self,
