@@ -12,10 +12,10 @@ mod shift;
 pub(super) const LAST: u8 = u8::MAX;
 
 const PING_PONG: u8 = 1;
-/// The present pass runs from the clip's end to its start.
-const MIRRORED: u8 = 2;
+/// A step has passed since the action was started, and it has not moved: its speed is 0, or it is paused.
+const STOOD: u8 = 2;
 const PAUSED: u8 = 4;
-/// The action was started and has not been advanced yet.
+/// The action was started and has not moved yet: the first interval that it passes includes its start.
 const FRESH: u8 = 8;
 /// The last step finished the action. This is stored, since speeds of layers and of the character, and steps back in
 /// time, may send an action to the end that its own speed leads away from.
@@ -53,8 +53,8 @@ pub(crate) struct Action {
     next: u8,
 }
 
-/// The flags that snapshots store, in their order. [`MIRRORED`] follows from the pass.
-const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
+/// The flags that snapshots store, in their order.
+const STORED_FLAGS: [u8; 7] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS, STOOD];
 
 impl Action {
     /// An element that holds no action.
@@ -95,12 +95,12 @@ impl Action {
     }
 
     /// The flags that snapshots store.
-    pub fn flags(&self) -> [bool; 6] {
+    pub fn flags(&self) -> [bool; 7] {
         STORED_FLAGS.map(|flag| self.flag(flag))
     }
 
     /// Sets the flags that a snapshot has stored, and the playhead.
-    pub fn restore(&mut self, flags: [bool; 6], playhead: Playhead) {
+    pub fn restore(&mut self, flags: [bool; 7], playhead: Playhead) {
         for (flag, on) in STORED_FLAGS.into_iter().zip(flags) {
             self.set(flag, on);
         }
@@ -221,8 +221,6 @@ impl Action {
 
     fn move_to(&mut self, playhead: Playhead) {
         (self.pass, self.time) = (playhead.pass, playhead.time);
-        let mirrored = self.flag(PING_PONG) && self.course().mirrored(playhead.pass);
-        self.set(MIRRORED, mirrored);
     }
 
     /// The clip time, in [0, duration].
@@ -244,10 +242,7 @@ impl Action {
             let playhead = self.playhead_after(seconds);
             (playhead.pass - self.pass, playhead.time)
         };
-        let mirrored = match passed == 0.0 {
-            true => self.flag(MIRRORED),
-            false => self.flag(PING_PONG) && odd(self.pass + passed),
-        };
+        let mirrored = self.flag(PING_PONG) && odd(self.pass + passed);
         if mirrored { length - time } else { time }
     }
 
@@ -263,11 +258,7 @@ impl Action {
     /// Moves the action to where it is `seconds` after its anchor.
     pub fn glide(&mut self, seconds: f64) {
         let playhead = self.playhead_after(seconds);
-        if playhead.pass == self.pass {
-            self.time = playhead.time;
-        } else {
-            self.move_to(playhead);
-        }
+        self.move_to(playhead);
         self.rate = 0.0;
         self.weight.advance(seconds);
     }
@@ -345,8 +336,19 @@ impl Action {
 
     /// Records that the action was advanced, and whether that finished it.
     pub fn advanced(&mut self, finished: bool) {
-        self.set(FRESH, false);
+        self.set(FRESH | STOOD, false);
         self.set(ENDED, finished);
+    }
+
+    /// Records that a step has passed in which the action did not move.
+    pub fn stood(&mut self) {
+        let fresh = self.fresh();
+        self.set(STOOD, fresh);
+    }
+
+    /// Whether a step has passed since the action was started.
+    pub fn begun(&self) -> bool {
+        !self.fresh() || self.flag(STOOD)
     }
 
     pub fn ending(&self) -> bool {

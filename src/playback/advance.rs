@@ -320,7 +320,7 @@ impl Visit<'_> {
         let start = *action;
         if extra.fade_out > 0.0 {
             let rate = self.rate(action, None, 0.0);
-            if !action.holds(rate < 0.0) {
+            if action.fresh() || !action.holds(rate < 0.0) {
                 extra.begin_fade_out(action, rate, self.step.seconds);
             }
         }
@@ -349,9 +349,11 @@ impl Visit<'_> {
             if finished {
                 contender.leads = passage.moment(action.course().distance(before.playhead(), to));
             }
-            if finished && action.stops_at_end() {
+            if finished && action.stops_at_end() && !extra.outlasts(&before, contender.leads) {
                 until = contender.leads;
             }
+        } else {
+            action.stood();
         }
         action.weight.advance(self.step.seconds);
         let faded_out = before.weight.running() && !action.weight.running();

@@ -199,10 +199,16 @@ impl EntriesMut<'_> {
         true
     }
 
-    /// Anchors an entry now, with its stored state and without an end of its wait.
+    /// Anchors an entry now, with its stored state and without an end of its wait: its instance stands still.
     pub fn hold(&mut self, at: usize, now: Moment) {
-        let entry = &mut self.entries[at];
+        let (entry, further) = (&mut self.entries[at], &mut self.further[at / BUCKET]);
         (entry.anchor, entry.wait) = (now, Wait::of(f64::INFINITY));
+        entry.first.stood();
+        let mut next = entry.first.next();
+        while let Some(action) = further.more.get_mut(usize::from(next)) {
+            action.stood();
+            next = action.next();
+        }
         self.set_visit(at, now, f64::INFINITY);
     }
 

@@ -23,8 +23,9 @@ pub enum AtEnd {
     Hold,
     /// Stops. The other actions take over its share of the layer; if there are none, the layer's fill says what does.
     Stop,
-    /// Stops, and fades out over these seconds before that, ≥ 0. A shorter rest of the passes shortens the fade. With a
-    /// speed that changes meanwhile, the fade ends at the end of its seconds or of the last pass, whichever comes first.
+    /// Stops, and fades out over these seconds before that, ≥ 0, so that the fade ends with the last pass. If less is left
+    /// of the passes, or the speed changes meanwhile, the fade takes its seconds all the same: at the end of the last pass
+    /// the action holds its last pose until the fade ends.
     FadeOut(f32),
 }
 

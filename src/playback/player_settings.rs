@@ -142,7 +142,7 @@ impl Player<'_> {
     }
 
     /// Sets the parameter of a playing blend space, within ±1e9. It takes the value at once, or
-    /// [follows](super::BlendSpace::following) it. Beyond the ends of a space its nearest value counts.
+    /// [follows](super::BlendSpace::following) it, also if it is paused or its speed is 0. Beyond the ends of a space its nearest value counts.
     ///
     /// # Errors
     /// If the blend space does not play on the layer, or the value is not within ±1e9.

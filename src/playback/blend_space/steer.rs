@@ -100,20 +100,27 @@ impl Extra {
         (action.until_end() - f64::from(self.fade_out)).max(0.0)
     }
 
-    /// Begins the fade of an action whose last pass ends at a rate, if that is within the next `seconds`.
+    /// Begins the fade of an action whose last pass ends at a rate, if it begins within the next `seconds`. If less is
+    /// left of the pass, the fade begins now, and lasts as long all the same.
     pub fn begin_fade_out(&self, action: &mut Action, rate: f64, seconds: f64) {
         let mut moving = *action;
         moving.set_rate(rate);
-        let (left, from) = (moving.until_end(), self.until_fade_out(&moving));
+        let from = self.until_fade_out(&moving);
         if from >= seconds {
             return;
         }
         // As long as the pass, whose end stops the action, and a little longer, for rounding. The fade begins within the
         // step: until then more is left than the whole.
-        let left = left + LITTLE;
+        let total = f64::from(self.fade_out) + LITTLE;
         let weight = action.weight.after(from);
-        action.weight = LinearFade::of_parts((weight, 0.0, (left - from).max(LITTLE), left));
+        action.weight = LinearFade::of_parts((weight, 0.0, total, from + total));
         action.set_ending(true);
+    }
+
+    /// Whether an action fades out for longer than `seconds`, after which its last pass ends: it stays on its last pose until
+    /// then.
+    pub fn outlasts(&self, action: &Action, seconds: f64) -> bool {
+        self.fade_out > 0.0 && action.ending() && action.weight.left() > seconds + 2.0 * LITTLE
     }
 
     /// The present value of an action's parameter.
@@ -136,7 +143,7 @@ impl Extra {
         if rests && space.place(to) == action.place() || !rests && self.steer.to == to {
             return;
         }
-        if action.fresh() || space.seconds <= 0.0 {
+        if !action.begun() || space.seconds <= 0.0 {
             self.steer = Self::NONE.steer;
             action.set_place(space.place(to));
         } else {

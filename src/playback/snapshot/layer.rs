@@ -171,7 +171,7 @@ fn read_action(
     context: &Context<'_>,
     layer: &mut LayerState,
 ) -> Result<(), PlaybackError> {
-    let flags: [bool; 6] = r.flags("flags of an action")?;
+    let flags: [bool; 7] = r.flags("flags of an action")?;
     let [moves, fades, warps, steers, fades_out, in_space] = r.flags("flags of an action")?;
     let (source, place, length) = read_source(r, context, in_space)?;
     r.needs(layer.find(source).is_none(), "a layer plays a motion twice")?;

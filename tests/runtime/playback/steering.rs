@@ -111,6 +111,38 @@ fn what_has_not_begun_follows_nothing() {
     assert_eq!(state(&mixer, space).0, 0.5);
 }
 
+/// An action that was shown for a step and does not move follows as any other; if the character stands still, its way
+/// waits.
+#[test]
+fn what_stands_follows() {
+    let stand = [
+        |mixer: &mut Mixer, space| mixer.player().set_speed(0, space, 0.0),
+        |mixer: &mut Mixer, space| mixer.player().set_paused(0, space, true),
+        |mixer: &mut Mixer, _| mixer.player().set_character_speed(0.0),
+    ];
+    for (way, stand) in stand.into_iter().enumerate() {
+        let (mut mixer, space) = following();
+        stand(&mut mixer, space).unwrap();
+        mixer.advance(0.1).unwrap();
+        mixer.player().set_parameter(0, space, 3.0).unwrap();
+        assert_eq!(state(&mixer, space).0, 0.0, "{way}");
+        mixer.advance(0.25).unwrap();
+        let expected = if way == 2 { 0.0 } else { follow((0.0, 0.0), 3.0, (0.25, 0.8)).0 };
+        let (value, time) = state(&mixer, space);
+        assert!((value - expected).abs() < 1e-6 && time == 0.0, "{way}: {value} {expected}");
+        let bytes = mixer.snapshot().to_bytes();
+        assert!(MixerSnapshot::from_bytes(&bytes).unwrap().to_bytes() == bytes);
+    }
+    // The flag of an action that has stood is in snapshots.
+    let (mut mixer, space) = following();
+    mixer.player().set_paused(0, space, true).unwrap();
+    mixer.advance(0.1).unwrap();
+    let (mut twin, _) = following();
+    twin.restore(&MixerSnapshot::from_bytes(&mixer.snapshot().to_bytes()).unwrap()).unwrap();
+    twin.player().set_parameter(0, space, 3.0).unwrap();
+    assert_eq!(state(&twin, space).0, 0.0);
+}
+
 /// While a parameter is on its way and while an action fades out before its end.
 #[test]
 fn snapshots_go_on_with_the_same_bits() {
@@ -166,24 +198,32 @@ fn places_that_a_space_lacks_are_refused() {
     assert_eq!(state(&mixer, space).0, 1.0);
 }
 
+/// Where less than the seconds is left, the fade begins at once, and the last pose is held until it ends.
 #[test]
 fn an_action_fades_out_before_its_end() {
-    for (seconds, speed, starts, most) in [
-        (0.25, 1.0, 0.75, 1.0 / 60.0),
-        (0.25, 2.0, 0.25, 1.0 / 60.0),
-        (0.25, 1.0, 0.75, 0.3),
-        (0.25, 1.0, 0.75, 5.0),
+    for (seconds, speed, from, most) in [
+        (0.25, 1.0, 0.0, 1.0 / 60.0),
+        (0.25, 2.0, 0.0, 1.0 / 60.0),
+        (0.25, 1.0, 0.0, 0.3),
+        (0.25, 1.0, 0.0, 5.0),
         (4.0, 1.0, 0.0, 1.0 / 60.0),
+        (0.25, 1.0, 0.9, 1.0 / 60.0),
+        (0.25, 1.0, 1.0, 1.0 / 60.0),
+        (0.25, -1.0, 0.0, 1.0 / 64.0),
     ] {
         let (mut mixer, clip) = marked("a", &[0.5, 0.875]);
         let options = PlayOptions {
             loop_mode: LoopMode::Once,
             at_end: AtEnd::FadeOut(seconds),
             speed,
+            time: from,
             ..PlayOptions::default()
         };
         mixer.player().play(0, clip, &options).unwrap();
-        let end = 1.0 / f64::from(speed);
+        let last = if speed > 0.0 { 1.0 } else { 0.0 };
+        let seconds = f64::from(seconds);
+        let starts = f64::max(0.0, (last - from) / f64::from(speed) - seconds);
+        let end = starts + seconds;
         let (mut now, mut all) = (0.0, Vec::<Event>::new());
         while now < end + 0.1 {
             mixer.advance(most).unwrap();
@@ -191,11 +231,11 @@ fn an_action_fades_out_before_its_end() {
             all.extend(mixer.events());
             match mixer.playing().action(0, clip) {
                 Ok(state) => {
-                    let left = (end - now) / (end - starts);
+                    let left = (end - now) / seconds;
                     let expected = left.clamp(0.0, 1.0);
                     let have = f64::from(state.weight);
                     assert!((have - expected).abs() < 1e-5, "{now}: {have} {expected}");
-                    assert_eq!(state.at_end, AtEnd::FadeOut(seconds));
+                    assert_eq!(state.at_end, AtEnd::FadeOut(seconds as f32));
                     let begins = (now - starts).abs() < 1e-6;
                     assert!(begins || state.fading_out == (now > starts), "{now} {starts}");
                 }
@@ -205,8 +245,11 @@ fn an_action_fades_out_before_its_end() {
         assert!(mixer.playing().clips().next().is_none());
         let kinds: Vec<_> = all.iter().map(|e| e.kind).collect();
         use EventKind::{Finished, Marker, Stopped};
-        assert_eq!(kinds, [Marker, Marker, Finished, Stopped], "{seconds} {speed} {most}");
-        assert_eq!((all[3].time, all[3].clip), (1.0, clip));
+        let markers = if from == 0.0 && speed > 0.0 { 2 } else { 0 };
+        let expected = [Marker, Marker, Finished, Stopped];
+        assert_eq!(kinds, expected[2 - markers..], "{seconds} {speed} {from} {most}");
+        let stopped = all.last().unwrap();
+        assert_eq!((f64::from(stopped.time), stopped.clip), (last, clip));
     }
     let (mut mixer, clip) = marked("a", &[]);
     let bad = PlayOptions { at_end: AtEnd::FadeOut(-1.0), ..PlayOptions::default() };
