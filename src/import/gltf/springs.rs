@@ -54,12 +54,13 @@ fn number(value: &Value, key: &str, default: f32) -> f32 {
     value.get(key).and_then(Value::as_f64).map_or(default, |v| v as f32)
 }
 
-/// A vector of three numbers, or with named components.
+/// A vector of three numbers, or with named components. A component that is missing is 0, as three-vrm reads it: the
+/// default is that of the whole vector.
 fn vector(value: Option<&Value>, default: Vec3) -> Vec3 {
-    let Some(value) = value else { return default };
+    let Some(value) = value.filter(|v| v.is_array() || v.is_object()) else { return default };
     let at = |n: usize, name: &str| {
         let v = value.get(n).or_else(|| value.get(name)).and_then(Value::as_f64);
-        v.map_or(default[n], |v| (v as f32).clamp(-MOST, MOST))
+        v.map_or(0.0, |v| (v as f32).clamp(-MOST, MOST))
     };
     Vec3::new(at(0, "x"), at(1, "y"), at(2, "z"))
 }

@@ -49,6 +49,33 @@ fn files_of_vrm_0_are_read() {
     assert!((last.length() - 0.07).abs() < 1e-6);
 }
 
+/// The default direction is that of a file that states none. Components that one leaves out are 0.
+#[test]
+fn directions_of_gravity_may_lack_components() {
+    let read = |version, stated: Option<serde_json::Value>| {
+        let (mut file, _) = vrm::file(version);
+        let extensions = &mut file.root["extensions"];
+        let of = match version {
+            Version::Newest => &mut extensions["VRMC_springBone"]["springs"][0]["joints"][0],
+            Version::Oldest => &mut extensions["VRM"]["secondaryAnimation"]["boneGroups"][0],
+        };
+        of["gravityPower"] = 2.into();
+        match stated {
+            Some(stated) => of["gravityDir"] = stated,
+            None => drop(of.as_object_mut().unwrap().remove("gravityDir")),
+        }
+        file.read().0.springs.chains[0].joints[0].gravity
+    };
+    use serde_json::json;
+    assert_eq!(read(Version::Newest, None), Vec3::NEG_Y * 2.0);
+    assert_eq!(read(Version::Newest, Some(json!([0.5, 0.0, 1.0]))), Vec3::new(1.0, 0.0, 2.0));
+    assert_eq!(read(Version::Newest, Some(json!([0.5]))), Vec3::X);
+    assert_eq!(read(Version::Oldest, None), Vec3::NEG_Y * 2.0);
+    assert_eq!(read(Version::Oldest, Some(json!({ "x": 0.5 }))), Vec3::X);
+    assert_eq!(read(Version::Oldest, Some(json!({ "z": 0.5 }))), Vec3::NEG_Z);
+    assert_eq!(read(Version::Oldest, Some(json!({}))), Vec3::ZERO);
+}
+
 /// What a file states wrongly is reported and left out; the others stay.
 #[test]
 fn broken_springs_are_reported() {
