@@ -293,12 +293,35 @@ impl Crowd {
         instances: &[InstanceId],
         worlds: &[Affine3x4],
     ) -> Result<(), CrowdError> {
+        self.place(instances, worlds, Pool::set_world)
+    }
+
+    /// [`teleport`](Self::teleport): sets world transforms of instances that are elsewhere at once.
+    ///
+    /// # Errors
+    /// As for [`set_worlds`](Self::set_worlds).
+    pub fn teleport_many(
+        &mut self,
+        instances: &[InstanceId],
+        worlds: &[Affine3x4],
+    ) -> Result<(), CrowdError> {
+        self.place(instances, worlds, |pool, index, world| {
+            pool.set_world(index, world);
+            pool.rest_springs(index);
+        })
+    }
+
+    fn place(
+        &mut self,
+        instances: &[InstanceId],
+        worlds: &[Affine3x4],
+        place: impl Fn(&mut Pool, usize, Affine3x4),
+    ) -> Result<(), CrowdError> {
         let check = |e: &Element<'_>, world| {
             super::play::check_world(e.pool, e.pool.instance_id(e.index), &world)
         };
-        self.set_each(("worlds", worlds), instances, check, |pool, index, _, world| {
-            pool.set_world(index, world);
-        })
+        let set = |pool: &mut Pool, index, _, world| place(pool, index, world);
+        self.set_each(("worlds", worlds), instances, check, set)
     }
 
     /// [`set_scheduled`](Self::set_scheduled): which instances the next frames evaluate.

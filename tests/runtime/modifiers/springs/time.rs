@@ -193,6 +193,16 @@ fn long_waits_and_jumps_begin_at_rest() {
     cast.crowd.teleport(cast.all[0], to(0.5)).unwrap();
     cast.frame();
     assert!(away(&cast) < 1e-5);
+    let (mut single, mut many) = (begin(), begin());
+    single.crowd.teleport(single.all[0], to(0.5)).unwrap();
+    let unknown = many.crowd.spawn(many.rig).unwrap();
+    many.crowd.despawn(unknown).unwrap();
+    let before = many.crowd.snapshot().to_bytes();
+    assert!(many.crowd.teleport_many(&[many.all[0], unknown], &[to(0.5)]).is_err());
+    assert!(many.crowd.teleport_many(&many.all, &[to(f32::NAN)]).is_err());
+    assert!(many.crowd.snapshot().to_bytes() == before);
+    many.crowd.teleport_many(&many.all, &[to(0.5)]).unwrap();
+    assert!(single.frame() == many.frame() && away(&many) < 1e-5);
     // An instance that was not scheduled, and one whose weight was 0.
     let mut cast = begin();
     cast.crowd.set_scheduled(cast.all[0], false).unwrap();
