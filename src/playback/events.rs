@@ -17,8 +17,11 @@ pub enum EventKind {
     Looped,
     /// The last pass ended (backwards: the start of the first pass was reached).
     Finished,
-    /// The action left its layer in the step: its fade-out ended, or its last pass if it [stops](super::AtEnd) there. A call
-    /// that stops an action at once fires nothing.
+    /// The action left its layer in the step: its fade-out ended, or its last pass if it [stops](super::AtEnd) there.
+    ///
+    /// Events are of steps. An action that a call removes at once fires nothing: one that [stops](super::Player::stop)
+    /// within 0 seconds or at weight 0, that another one replaces without a fade or evicts, and one of an instance that is
+    /// despawned.
     Stopped,
 }
 

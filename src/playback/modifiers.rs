@@ -47,10 +47,14 @@ pub enum Modifier {
     /// - An instance that was not evaluated, as it is far away, catches up four steps at most, between its last pose and
     ///   its present one. Beyond, and when its weight leaves 0, it starts at rest. So do all after
     ///   [`Crowd::teleport`](crate::crowd::Crowd::teleport), and those that move [too far](SpringBones::teleport) in a step.
-    /// - Joints swing about the pose that comes in: a clip that animates them goes on.
+    /// - Joints swing about the pose that comes in: a clip that animates them goes on. If a frame takes several steps, the
+    ///   joints above chains, of colliders and of centres move between them; those within chains have their present local
+    ///   transforms in all.
     /// - Lengths of bones are kept, with any scales. A joint below a scale of 0, or whose tail is in its own place, is as
     ///   animated. Settings are in units of the world, whatever the scale; radii scale with the model.
     /// - At a weight below 1 every joint turns in part.
+    /// - A call that lets a weight leave 0 allocates the state of the character. The first frame in which a thread swings
+    ///   springs allocates its buffers.
     /// - With tiers an instance that has a weight is not interpolated. Tiers may leave springs out
     ///   ([`Tier::springs`](crate::crowd::Tier::springs)).
     Springs(SpringBones),

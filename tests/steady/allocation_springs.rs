@@ -132,3 +132,28 @@ fn steady_frames_with_springs_and_planes_allocate_nothing() {
         assert_eq!(counted, (0, 0), "{threads} workers, in tiers: {tiered}");
     }
 }
+
+/// The call that lets a weight leave 0 makes room for the state. Frames allocate nothing, once a thread has its buffers.
+#[test]
+fn frames_after_a_weight_leaves_zero_allocate_nothing() {
+    let _alone = alloc::alone();
+    let counted = pool(1).install(|| {
+        let rig = Arc::new(phalanx::import::mannequin().unwrap());
+        let (mut crowd, all) = standard_crowd(rig.clone(), &[0, 1, 2], 20).unwrap();
+        let by = crowd.add_modifier(all[0].rig(), arms(&rig)).unwrap();
+        crowd.player(all[0]).unwrap().fade_modifier(by, 1.0, 0.0).unwrap();
+        let mut buffer = BoneBuffer::new();
+        let mut frame = |n: usize| {
+            for (k, &i) in all.iter().enumerate().filter(|(k, _)| n >= 20 && k % 10 == n % 10) {
+                let weight = if n / 10 % 2 == 0 { 1.0 } else { 0.0 };
+                crowd.player(i).unwrap().fade_modifier(by, weight, 0.1 * (k % 2) as f32).unwrap();
+            }
+            let before = allocations();
+            crowd.advance(1.0 / 60.0).unwrap();
+            crowd.evaluate(&mut buffer);
+            allocations() - before
+        };
+        (0..60).map(&mut frame).collect::<Vec<_>>()
+    });
+    assert!(counted[20..].iter().all(|&n| n == 0), "{counted:?}");
+}

@@ -122,6 +122,33 @@ fn what_fades_out_fires_until_its_fade_ends() {
     assert_eq!(run(&[1.0]), small);
 }
 
+/// Events are of steps: what a call removes at once does not fire in the next one.
+#[test]
+fn calls_that_remove_at_once_fire_nothing() {
+    let options = PlayOptions::default();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let all: Vec<_> = (0..).map_while(|clip| crowd.clip_by_index(id, clip)).collect();
+    let [a, b] = [all[0], all[1]];
+    let [stopped, weightless, replaced, gone, fades] = [(); 5].map(|()| crowd.spawn(id).unwrap());
+    for i in [stopped, weightless, replaced, gone, fades] {
+        crowd.play(i, a, &options).unwrap();
+    }
+    crowd.player(weightless).unwrap().set_weight(0, a, 0.0).unwrap();
+    crowd.advance(0.1).unwrap();
+    crowd.player(stopped).unwrap().stop(0, a, 0.0).unwrap();
+    crowd.player(weightless).unwrap().stop(0, a, 1.0).unwrap();
+    crowd.play(replaced, b, &options).unwrap();
+    crowd.despawn(gone).unwrap();
+    crowd.player(fades).unwrap().stop(0, a, 0.05).unwrap();
+    crowd.advance(0.1).unwrap();
+    let fired = crowd.events().iter().filter(|e| e.kind == EventKind::Stopped);
+    assert!(fired.map(|e| (e.instance, e.clip)).eq([(fades, a)]));
+    for i in [stopped, weightless, fades] {
+        assert_eq!(crowd.playing(i).unwrap().clips().count(), 0);
+    }
+}
+
 #[test]
 fn events_state_instance_layer_and_marker() {
     let mut crowd = Crowd::new();

@@ -5,6 +5,7 @@ use super::{
 };
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, Tiers};
 use phalanx::math::Affine3x4;
+use phalanx::playback::{CrossFade, FadeKind};
 use std::collections::{HashMap, VecDeque};
 
 #[test]
@@ -376,4 +377,34 @@ fn times_do_not_depend_on_tiers() {
         assert_eq!(crowd.events(), other.events());
         assert_eq!(actions(&crowd, id), actions(&other, id));
     }
+}
+
+/// The palette of a cell that is not due, and whose offset has ended since, is evaluated without it after memory was lost.
+#[test]
+fn an_offset_that_has_ended_is_not_in_lost_memory() {
+    let (mut crowd, all, id, clip) = chains(3);
+    crowd.set_tiers(Some(every(16, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    for _ in 0..20 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    let other = crowd.clip_by_index(id, 1).unwrap();
+    let fade = CrossFade { seconds: 0.04, kind: FadeKind::Inertial, ..CrossFade::default() };
+    let options = PlayOptions::default();
+    crowd.player(all[0]).unwrap().cross_fade(0, clip, other, fade, &options).unwrap();
+    crowd.evaluate(&mut bones);
+    let began = palettes(&crowd, &bones, &all);
+    assert!(crowd.inertial_bytes() > 0);
+    for _ in 0..4 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    assert!(palettes(&crowd, &bones, &all)[0] == began[0] && crowd.inertial_bytes() == 0);
+    let mut lost = BoneBuffer::new();
+    crowd.evaluate(&mut lost);
+    let again = palettes(&crowd, &lost, &all);
+    assert!(again[0] != began[0] && again[1..] == began[1..]);
+    let rows = again[0].iter().flat_map(|row| row.rows).flatten();
+    assert!(rows.into_iter().all(f32::is_finite));
 }
