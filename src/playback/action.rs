@@ -6,6 +6,7 @@ use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
+mod fades;
 mod shift;
 
 /// The value of [`Action::next`] for the last action of an entry.
@@ -375,31 +376,6 @@ impl Action {
     /// Whether the action continues: it neither fades out nor has finished.
     pub fn is_target(&self) -> bool {
         !self.ending() && !self.finished()
-    }
-
-    /// Fades the weight from its present value to a target over `seconds`. A running fade that reaches the target
-    /// sooner continues.
-    pub fn fade(&mut self, target: f32, seconds: f32) {
-        let over = f64::from(seconds);
-        let rests = !self.weight.running() && self.weight.value() == target;
-        if !self.ending() && (rests || self.weight.gets_to(target, over)) {
-            return;
-        }
-        self.set_ending(false);
-        self.weight = LinearFade::new(self.weight.value(), target, over);
-    }
-
-    /// Fades the weight to a target: over the rest of the running fade, or over `seconds` if none runs or the action
-    /// fades out.
-    pub fn aim(&mut self, target: f32, seconds: f32) {
-        let weight = self.weight.value();
-        if !self.ending() && self.weight.running() {
-            if self.weight.end() != target {
-                self.weight = LinearFade::new(weight, target, self.weight.left());
-            }
-        } else if self.ending() || weight != target {
-            self.fade(target, seconds);
-        }
     }
 }
 

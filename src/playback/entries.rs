@@ -22,7 +22,7 @@ use crate::simd::prefetch;
 mod further;
 mod same;
 
-use further::{ExtraOf, Further};
+use further::{ExtraOf, Further, actions, load};
 
 /// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
 pub(super) const BUCKET: usize = 64;
@@ -108,27 +108,6 @@ impl Entry {
     pub fn plays_one(&self) -> bool {
         self.first.next() == LAST
     }
-}
-
-/// The actions of an entry, oldest first.
-#[inline(always)]
-fn actions<'a>(entry: &'a Entry, further: &'a Further) -> impl Iterator<Item = &'a Action> {
-    let more = |a: &&'a Action| further.more.get(usize::from(a.next()));
-    std::iter::successors(entry.first(), more)
-}
-
-fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
-    let mut layer = LayerState::new(entry.weight, entry.speed);
-    for action in actions(entry, further) {
-        layer.push(action.linked(LAST));
-    }
-    for of in further.extras.iter().filter(|of| usize::from(of.entry) == number) {
-        if let Some(a) = layer.find(of.source) {
-            *layer.moving(a).1 = of.extra;
-        }
-    }
-    layer.offset = further.offset(number).copied();
-    layer
 }
 
 impl EntriesMut<'_> {

@@ -1,4 +1,4 @@
-//! An action a moment earlier or later, and at a weight at once: for inertial fades.
+//! An action a moment earlier or later: for inertial fades.
 
 use super::{Action, Playhead};
 use crate::playback::linear_fade::LinearFade;
@@ -17,11 +17,5 @@ impl Action {
             true => self.weight.before(-seconds),
             false => self.weight.after(seconds),
         });
-    }
-
-    /// Gives the action a weight at once, and lets it go on.
-    pub fn settle(&mut self, weight: f32) {
-        self.set_ending(false);
-        self.weight = LinearFade::still(weight);
     }
 }

@@ -1,9 +1,11 @@
-//! `Further`: the further actions of a bucket of 64 entries, extras of actions, and offsets of layers.
+//! `Further`: the further actions of a bucket of 64 entries, extras of actions, and offsets of layers; entries as layers.
 
+use super::Entry;
 use crate::playback::action::{Action, LAST};
 use crate::playback::blend_space::steer::Extra;
 use crate::playback::ids::Source;
 use crate::playback::inertia::Inertia;
+use crate::playback::layer_state::LayerState;
 
 /// The parts of a bucket that few of its entries have.
 #[derive(Clone, Debug)]
@@ -117,4 +119,29 @@ impl Further {
             spare = next;
         }
     }
+}
+
+/// The actions of an entry, oldest first.
+#[inline(always)]
+pub(super) fn actions<'a>(
+    entry: &'a Entry,
+    further: &'a Further,
+) -> impl Iterator<Item = &'a Action> {
+    let more = |a: &&'a Action| further.more.get(usize::from(a.next()));
+    std::iter::successors(entry.first(), more)
+}
+
+/// The layer of an entry at its anchor. `number` is the entry's index in its bucket.
+pub(super) fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
+    let mut layer = LayerState::new(entry.weight, entry.speed);
+    for action in actions(entry, further) {
+        layer.push(action.linked(LAST));
+    }
+    for of in further.extras.iter().filter(|of| usize::from(of.entry) == number) {
+        if let Some(a) = layer.find(of.source) {
+            *layer.moving(a).1 = of.extra;
+        }
+    }
+    layer.offset = further.offset(number).copied();
+    layer
 }
