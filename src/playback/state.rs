@@ -9,9 +9,8 @@ use super::entries::{Entries, make_room};
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
-use super::inputs::{Input, Inputs};
+use super::inputs::Inputs;
 use super::layer_state::LayerState;
-use super::library::Library;
 use super::linear_fade::LinearFade;
 use super::motions::Motions;
 use super::options::LayerOptions;
@@ -19,15 +18,15 @@ use super::overrides::Overrides;
 use super::root_motion::{RootLane, widen};
 use crate::evaluate::Offsets;
 use crate::math::Affine3x4;
-use crate::skeleton::Skeleton;
 use glam::DAffine3;
 
+mod inputs;
 mod offsets;
 mod stored;
 
 pub(super) use stored::read;
 
-/// The playback state of a rig's instances, as parallel arrays. The fields are private to this file and `state/stored.rs`.
+/// The playback state of a rig's instances, as parallel arrays. The fields are private to this file and those of `state/`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     generation: Vec<u16>,
@@ -249,48 +248,6 @@ impl State {
         &mut self.inputs
     }
 
-    /// Whether all targets are possible for the skeleton and the modifiers of a library.
-    pub fn inputs_fit(&self, library: &Library) -> bool {
-        let all = |index| self.inputs.all(index).iter().map(move |input| (index, input));
-        (0..self.len()).flat_map(all).all(|(index, input)| {
-            let by = library.modifiers().get(input.modifier.into());
-            // The weight of a pose is no modifier's.
-            let slots = by.and_then(|by| by.feet()).map_or(1, |feet| feet.legs.len());
-            let springs = by.and_then(|by| by.springs());
-            let springs = springs.filter(|_| self.inputs.active(index) >> input.modifier & 1 == 1);
-            let tails = self.inputs.springs().get(index, input.modifier);
-            let swings = match (springs, &tails) {
-                (Some(springs), Some(tails)) => springs.fits(tails),
-                (springs, tails) => springs.is_none() && tails.is_none(),
-            };
-            let fits = input.target.check(library.rig().skeleton()).is_ok();
-            swings && usize::from(input.slot) < slots && fits
-        })
-    }
-
-    /// Whether all poses are possible for a skeleton.
-    pub fn poses_fit(&self, skeleton: &Skeleton) -> bool {
-        let mut all = (0..self.len()).map(|index| self.inputs.pose(index));
-        all.all(|pose| pose.is_empty() || super::poses::fits(pose, skeleton))
-    }
-
-    /// Advances the weights of modifiers: see [`Inputs::advance`].
-    pub fn advance_inputs(&mut self, seconds: f64, ended: impl FnMut(usize)) {
-        let Self { inputs, speed, .. } = self;
-        inputs.advance(seconds, |index| stands_still(speed[index]), ended);
-    }
-
-    /// Calls `step` with the input of every instance for which a modifier is active and that does not stand still, and with
-    /// its world transform.
-    pub fn step_inputs(&mut self, modifier: u8, mut step: impl FnMut(&mut Input, &Affine3x4)) {
-        let Self { inputs, speed, world, .. } = self;
-        inputs.each_active(modifier, |index, input| {
-            if !stands_still(speed[index]) {
-                step(input, &world[index]);
-            }
-        });
-    }
-
     /// The actions of all instances, in their states at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
@@ -425,27 +382,4 @@ fn push<T>(v: &mut Vec<T>, value: T) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Handles have 20 bits for the index of an instance.
-    #[test]
-    fn a_full_rig_refuses_another_instance() {
-        let mut state = State::default();
-        // The limit is checked before any other array is read.
-        state.alive.resize(MAX_INSTANCES, true);
-        let before = state.clone();
-        assert_eq!(
-            state.spawn(0),
-            Err(PlaybackError::Limit {
-                what: "instances of one rig",
-                count: 1_048_577,
-                limit: 1_048_576
-            })
-        );
-        assert!(state == before);
-        let owner = Owner::of_rig(1, 0);
-        let last = InstanceId::new(owner, MAX_INSTANCES - 1, 0);
-        assert_eq!(last.index(), MAX_INSTANCES - 1);
-    }
-}
+mod tests;
