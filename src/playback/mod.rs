@@ -35,6 +35,7 @@ pub(crate) mod options;
 pub(crate) mod overrides;
 mod player;
 mod player_settings;
+mod player_stage;
 mod playing;
 pub(crate) mod pool;
 mod pose;
