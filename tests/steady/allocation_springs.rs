@@ -145,7 +145,7 @@ fn frames_after_a_weight_leaves_zero_allocate_nothing() {
         let mut buffer = BoneBuffer::new();
         let mut frame = |n: usize| {
             for (k, &i) in all.iter().enumerate().filter(|(k, _)| n >= 20 && k % 10 == n % 10) {
-                let weight = if n / 10 % 2 == 0 { 1.0 } else { 0.0 };
+                let weight = if (n / 10).is_multiple_of(2) { 1.0 } else { 0.0 };
                 crowd.player(i).unwrap().fade_modifier(by, weight, 0.1 * (k % 2) as f32).unwrap();
             }
             let before = allocations();
