@@ -3,7 +3,8 @@
 //! ```text
 //! joints    | group 0: 8 joints | group 1 | …     joints of one group have as many swinging joints above them, so
 //!                                                 the joints above a group are done when it begins
-//! places    | the world | joints above springs, colliders and centres | groups, 8 each |     matrices of one pass
+//! places    | the world | joints above springs, colliders and centres |     matrices of one pass
+//! models    | group 0: 8 joints | group 1 | …     those of the groups, whose places follow
 //! tails     | now x y z, before x y z | …         8 lanes each: what is stored of a group
 //! ```
 //!
@@ -19,7 +20,7 @@ use crate::math::Affine3x4;
 use crate::simd::dispatch_on;
 use crate::skeleton::ColliderShape;
 use glam::{Affine3A, DAffine3, DVec3, Vec3};
-use lanes8::{LANES, Lanes8};
+use lanes8::{LANES, Lanes8, Models8};
 use pass::{Kind, Pass, Shape};
 use std::cell::RefCell;
 
@@ -49,7 +50,15 @@ pub(crate) struct Springs {
 #[derive(Debug)]
 struct Group {
     joints: [u16; LANES],
-    len: usize,
+    /// Their lanes in a pose, and one more than the last of them.
+    lanes: [u16; LANES],
+    end: usize,
+    /// The first rows of their local matrices, for registers of 4, 8 and 16 lanes.
+    rows: [[u32; LANES]; 3],
+    /// Their lanes as bits, with the words of the set in which they lie.
+    changes: Box<[(u16, u64)]>,
+    /// The group whose joints are the parents, lane by lane.
+    above: Option<usize>,
     /// Places of the parents.
     parents: [u32; LANES],
     /// Joints that do not swing between a place and its lane's joint, downwards.
@@ -106,6 +115,7 @@ pub(crate) struct Steps {
 #[derive(Default)]
 struct Buffers {
     places: Vec<Affine3x4>,
+    models: Vec<Models8>,
     /// Matrices of the anchors: before, now.
     before: Vec<Affine3x4>,
     now: Vec<Affine3x4>,
@@ -205,7 +215,11 @@ impl Springs {
 
     /// Finds the matrices above the springs.
     fn find_places(&self, pose: &PoseMut<'_>, buffers: &mut Buffers, world: &DAffine3) {
-        let Buffers { places, now, .. } = buffers;
+        let Buffers { places, models, now, .. } = buffers;
+        // A pass writes them before it reads them.
+        if models.len() < self.groups.len() {
+            models.resize(self.groups.len(), [[0.0; LANES]; 12]);
+        }
         places.clear();
         let turn = world.matrix3.as_mat3();
         places.push(Affine3A::from_mat3(turn).into());
@@ -214,7 +228,6 @@ impl Springs {
         }
         now.clear();
         now.extend(self.anchors.iter().map(|&at| places[at as usize]));
-        places.resize(places.len() + self.groups.len() * LANES, Affine3x4::IDENTITY);
     }
 
     /// Puts the anchors where they were after a share of the time since the last evaluation.
@@ -246,7 +259,7 @@ impl Springs {
         buffers: &mut Buffers,
         (kind, weight): (Kind, f32),
     ) {
-        let Buffers { places, shapes, centers, moves, .. } = buffers;
+        let Buffers { places, models, shapes, centers, moves, .. } = buffers;
         shapes.clear();
         shapes
             .extend(self.colliders.iter().map(|c| Shape::new(&c.shape, &places[c.place as usize])));
@@ -263,7 +276,8 @@ impl Springs {
             }
         }
         let level = pose.level;
-        let pass = Pass { springs: self, pose, groups, places, shapes, moves, kind, weight };
+        let pass =
+            Pass { springs: self, pose, groups, places, models, shapes, moves, kind, weight };
         dispatch_on(level, pass);
     }
 }
