@@ -1,7 +1,7 @@
 //! `Offsets`: differences between poses that decay, of the layers of many instances, in a pool of parts.
 //!
 //! ```text
-//! parts   | channel, block, next | …          a part: one channel of 16 lanes; the parts of an offset are linked
+//! parts   | channel, block, lanes, next | …   a part: one channel of 16 lanes, of which some differ; an offset's are linked
 //! rows    | x | y | z | rate | …              4 rows per part: the offset per lane, and how fast it decays
 //! ```
 //!
@@ -194,15 +194,18 @@ impl Offsets {
     /// asks applies them soon.
     pub fn reach(&self, id: OffsetId, units: &Units) -> (UnitSet, usize) {
         let (mut set, mut end) = (UnitSet::default(), 0);
+        // The width is a power of two.
+        let (shift, of_group) = (units.width.trailing_zeros(), (1u32 << units.width) - 1);
         for part in self.parts(id).filter(|part| part.channel != SCALARS) {
             prefetch(part.rows);
-            let first = part.block * LANES;
             end = end.max(part.end());
-            let mut lanes = part.lanes;
+            let mut lanes = u32::from(part.lanes);
+            let mut group = part.block << (LANES.trailing_zeros() - shift);
             while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize & !(units.width - 1);
-                set.insert(part.channel, units.of_lane(first + lane));
-                lanes &= !(((1 << units.width) - 1) << lane) as u16;
+                if lanes & of_group != 0 {
+                    set.insert(part.channel, group as u32 >> units.shift);
+                }
+                (lanes, group) = (lanes >> units.width, group + 1);
             }
         }
         (set, end)

@@ -33,8 +33,7 @@ impl Units {
     }
 
     pub fn of_lane(&self, lane: usize) -> u32 {
-        // The width is a power of two.
-        (lane >> self.width.trailing_zeros()) as u32 >> self.shift
+        (lane / self.width) as u32 >> self.shift
     }
 
     /// All units of all channels.

@@ -84,20 +84,19 @@ fn transposed<S: Simd>(simd: S, [a, b, c, d]: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
     ]
 }
 
-/// The linear parts and the translations of eight matrices, of which `row` gives the rows by number and lane.
+/// The rows of eight matrices, by number and lane.
+pub(super) type Rows8<'a> = [[&'a [f32; 4]; LANES]; 3];
+
+/// The linear parts and the translations of eight matrices.
 #[inline(always)]
-pub(super) fn wide<'a, S: Simd>(
-    simd: S,
-    row: impl Fn(usize, usize) -> &'a [f32; 4],
-) -> (Mat3x8<S>, Vec3x8<S>) {
+pub(super) fn wide<S: Simd>(simd: S, rows: &Rows8<'_>) -> (Mat3x8<S>, Vec3x8<S>) {
     let zero = f32x4::splat(simd, 0.0);
-    let four = |r: usize, first: usize| {
-        transposed(simd, each!(zero; 4; i => f32x4::load_array_ref(simd, row(r, first + i))))
-    };
     let mut all = [Vec3s([f32x8::splat(simd, 0.0); 3]); 4];
     let mut r = 0;
     while r < 3 {
-        let (low, high) = (four(r, 0), four(r, 4));
+        let of = &rows[r];
+        let low = transposed(simd, each!(zero; 4; i => f32x4::load_array_ref(simd, of[i])));
+        let high = transposed(simd, each!(zero; 4; i => f32x4::load_array_ref(simd, of[4 + i])));
         let mut c = 0;
         while c < 4 {
             all[c].0[r] = simd.combine_f32x4(low[c], high[c]);
@@ -107,6 +106,13 @@ pub(super) fn wide<'a, S: Simd>(
     }
     let [a, b, c, d] = all;
     (Mat3s([a, b, c]), d)
+}
+
+/// The rows of matrices.
+#[inline(always)]
+pub(super) fn rows_of(all: &[Affine3x4; LANES]) -> Rows8<'_> {
+    let first = &all[0].rows[0];
+    each!([first; LANES]; 3; r => each!(first; LANES; lane => &all[lane].rows[r]))
 }
 
 /// Row `r` of eight matrices.

@@ -3,7 +3,7 @@
 //! Source: VRM 1.0, `VRMC_springBone`, "Update procedure"; colliders: `VRMC_springBone_extended_collider`, appendix.
 
 use super::lanes8::{
-    LANES, Mat3x8, Models8, Vec3x8, load_models, model_of, row, store_models, wide,
+    LANES, Mat3x8, Models8, Vec3x8, load_models, model_of, row, rows_of, store_models, wide,
 };
 use super::{Group, Springs, TailGroup};
 use crate::evaluate::stage::PoseMut;
@@ -113,8 +113,7 @@ impl Pass<'_, '_> {
         let length = square.sqrt();
         let known = length.simd_gt(f32x8::splat(simd, 1e-15))
             & square.simd_lt(f32x8::splat(simd, f32::INFINITY));
-        let inverse = 1.0 / length;
-        let bones = Bones { head, rest, length, inverse, axis: rest * inverse };
+        let bones = Bones { head, rest, length, axis: rest * (1.0 / length) };
         let direction = self.tails(simd, at, &bones);
         let mut turned = turn(simd, bones.axis, direction, self.weight) * model;
         // What cannot turn stays.
@@ -179,7 +178,7 @@ impl Pass<'_, '_> {
                 *to = *to * self.pose.local(joint.into());
             }
         }
-        wide(simd, |r, lane| &all[lane].rows[r])
+        wide(simd, &rows_of(&all))
     }
 
     /// The local matrices.
@@ -191,13 +190,18 @@ impl Pass<'_, '_> {
             for (&joint, to) in group.joints.iter().zip(&mut all) {
                 *to = self.pose.local(joint.into());
             }
-            return wide(simd, |r, lane| &all[lane].rows[r]);
+            return wide(simd, &rows_of(&all));
         }
         let rows = &group.rows[n.trailing_zeros() as usize - 2];
-        let all = each!(&[][..]; LANES; lane => {
-            &self.pose.locals[rows[lane] as usize..][..2 * n + 1]
-        });
-        wide(simd, |r, lane| &all[lane][r * n])
+        let zero = &[0.0; 4];
+        let mut all = [[zero; LANES]; 3];
+        let mut lane = 0;
+        while lane < LANES {
+            let of = &self.pose.locals[rows[lane] as usize..][..2 * n + 1];
+            (all[0][lane], all[1][lane], all[2][lane]) = (&of[0], &of[n], &of[2 * n]);
+            lane += 1;
+        }
+        wide(simd, &all)
     }
 
     /// The directions from the joints to the tails that they turn to; steps the tails that are stored.
@@ -217,9 +221,11 @@ impl Pass<'_, '_> {
         let [x, y, z, a, b, c] = &*stored;
         let (mut now, mut before) = (Vec3x8::load(simd, [x, y, z]), Vec3x8::load(simd, [a, b, c]));
         if !self.moves.is_empty() && group.centers != [0; LANES] {
-            let moves = self.moves;
-            let (linear, translation) =
-                wide(simd, |r, lane| &moves[usize::from(group.centers[lane])].rows[r]);
+            let mut all = [Affine3x4::IDENTITY; LANES];
+            for (&center, to) in group.centers.iter().zip(&mut all) {
+                *to = self.moves[usize::from(center)];
+            }
+            let (linear, translation) = wide(simd, &rows_of(&all));
             now = (translation + linear * now).finite_or(at_rest);
             before = (translation + linear * before).finite_or(at_rest);
             let (to, last) = stored.split_at_mut(3);
@@ -251,7 +257,8 @@ impl Pass<'_, '_> {
         let (to, last) = self.groups[at].split_at_mut(3);
         next.store(to);
         now.store(last);
-        way * bones.inverse
+        // From what is stored, not from the way: those who show it again have the same bits.
+        bones.direction(next - bones.head)
     }
 
     /// Pushes tails, at `way` from the joints, out of colliders.
@@ -263,8 +270,7 @@ impl Pass<'_, '_> {
         bones: &Bones<S>,
         mut way: Vec3x8<S>,
     ) -> Vec3x8<S> {
-        let splat = |v: f32| f32x8::splat(simd, v);
-        let zero = splat(0.0);
+        let zero = f32x8::splat(simd, 0.0);
         let radius = f32x8::load_array_ref(simd, &group.radius) * bones.length;
         for &(collider, lanes) in &group.colliders {
             let shape = &self.shapes[usize::from(collider)];
@@ -284,18 +290,20 @@ impl Pass<'_, '_> {
             }
             if shape.by > 0.0 {
                 let axis = Vec3x8::splat(simd, shape.way.to_array());
-                let along = (away.dot(axis) * splat(shape.by)).max(zero).min(splat(1.0));
+                let along = (away.dot(axis) * f32x8::splat(simd, shape.by))
+                    .max(zero)
+                    .min(f32x8::splat(simd, 1.0));
                 away = away.plus(axis, -along);
             }
             let square = away.dot(away);
             // Most tails are far from most bodies, and roots take long.
-            let reach = radius + splat(shape.radius * 1.0001);
+            let reach = radius + f32x8::splat(simd, shape.radius * 1.0001);
             if shape.side > 0.0 && !(square.simd_lt(reach * reach) & lanes).any_true() {
                 continue;
             }
             let length = square.sqrt();
-            let side = splat(shape.side);
-            let distance = side * (length - splat(shape.radius)) - radius;
+            let side = f32x8::splat(simd, shape.side);
+            let distance = side * (length - f32x8::splat(simd, shape.radius)) - radius;
             let hits = distance.simd_lt(zero) & length.simd_gt(zero) & lanes;
             if hits.any_true() {
                 let pushed = bones.constrain(way.plus(away, -(distance * side) / length));
@@ -310,10 +318,9 @@ impl Pass<'_, '_> {
 struct Bones<S: Simd> {
     /// Where the joints are.
     head: Vec3x8<S>,
-    /// From there to the tails at rest: the whole way, its length, 1 over that, and its direction.
+    /// From there to the tails at rest: the whole way, its length and direction.
     rest: Vec3x8<S>,
     length: f32x8<S>,
-    inverse: f32x8<S>,
     axis: Vec3x8<S>,
 }
 
