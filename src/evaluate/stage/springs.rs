@@ -21,7 +21,7 @@ use crate::simd::dispatch_on;
 use crate::skeleton::ColliderShape;
 use glam::{Affine3A, DAffine3, DVec3, Vec3};
 use lanes8::{LANES, Lanes8, Models8};
-use pass::{Kind, Pass, Shape};
+use pass::{Kind, Pass, Places, Shape};
 use std::cell::RefCell;
 
 /// Seconds of a step.
@@ -57,8 +57,7 @@ struct Group {
     rows: [[u32; LANES]; 3],
     /// Their lanes as bits, with the words of the set in which they lie.
     changes: Box<[(u16, u64)]>,
-    /// The group whose joints are the parents, lane by lane.
-    above: Option<usize>,
+    above: Above,
     /// Places of the parents.
     parents: [u32; LANES],
     /// Joints that do not swing between a place and its lane's joint, downwards.
@@ -75,6 +74,16 @@ struct Group {
     colliders: Box<[(u16, u8)]>,
     /// By lane one more than the index of a centre; 0 for none.
     centers: [u8; LANES],
+}
+
+/// How the parents of a group lie.
+#[derive(Clone, Copy, Debug)]
+enum Above {
+    /// They are the joints of a group, lane by lane.
+    Group(usize),
+    /// They are one, at this place.
+    Place(usize),
+    Each,
 }
 
 #[derive(Debug)]
@@ -220,12 +229,9 @@ impl Springs {
         if models.len() < self.groups.len() {
             models.resize(self.groups.len(), [[0.0; LANES]; 12]);
         }
-        places.clear();
-        let turn = world.matrix3.as_mat3();
-        places.push(Affine3A::from_mat3(turn).into());
-        for &(joint, parent) in &self.above {
-            places.push(places[parent as usize] * pose.local(joint.into()));
-        }
+        places.resize(1 + self.above.len(), Affine3x4::IDENTITY);
+        places[0] = Affine3A::from_mat3(world.matrix3.as_mat3()).into();
+        dispatch_on(pose.level, Places { springs: self, pose, places });
         now.clear();
         now.extend(self.anchors.iter().map(|&at| places[at as usize]));
     }

@@ -145,6 +145,15 @@ pub(super) fn load_models<S: Simd>(simd: S, from: &Models8) -> (Mat3x8<S>, Vec3x
     (Mat3s([a, b, c]), d)
 }
 
+/// The linear part and the translation of one matrix, in all lanes.
+#[inline(always)]
+pub(super) fn splat_model<S: Simd>(simd: S, model: &Affine3x4) -> (Mat3x8<S>, Vec3x8<S>) {
+    let [x, y, z] = &model.rows;
+    let zero = Vec3s([f32x8::splat(simd, 0.0); 3]);
+    let [a, b, c, d] = each!(zero; 4; c => Vec3x8::splat(simd, [x[c], y[c], z[c]]));
+    (Mat3s([a, b, c]), d)
+}
+
 #[inline(always)]
 pub(super) fn store_models<S: Simd>(
     (linear, translation): (&Mat3x8<S>, Vec3x8<S>),

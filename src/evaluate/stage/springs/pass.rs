@@ -3,9 +3,11 @@
 //! Source: VRM 1.0, `VRMC_springBone`, "Update procedure"; colliders: `VRMC_springBone_extended_collider`, appendix.
 
 use super::lanes8::{
-    LANES, Mat3x8, Models8, Vec3x8, load_models, model_of, row, rows_of, store_models, wide,
+    LANES, Mat3x8, Models8, Vec3x8, load_models, model_of, row, rows_of, splat_model, store_models,
+    wide,
 };
-use super::{Group, Springs, TailGroup};
+use super::{Above, Group, Springs, TailGroup};
+use crate::evaluate::kernel::multiply;
 use crate::evaluate::stage::PoseMut;
 use crate::evaluate::stage::vec3s::{Mat3s, Vec3s};
 use crate::math::Affine3x4;
@@ -70,6 +72,26 @@ fn largest_scale(model: &Affine3x4) -> f32 {
     let linear = Affine3A::from(*model).matrix3;
     let squares = [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.length_squared());
     squares.into_iter().fold(0.0, f32::max).sqrt()
+}
+
+/// Finds the matrices of the joints above the springs; the first place is there.
+pub(super) struct Places<'a, 'p> {
+    pub springs: &'a Springs,
+    pub pose: &'a PoseMut<'p>,
+    pub places: &'a mut [Affine3x4],
+}
+
+impl Kernel for Places<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: simd::Lanes>(self, simd: S) {
+        for (at, &(joint, parent)) in self.springs.above.iter().enumerate() {
+            let local = self.pose.local(joint.into());
+            let (done, next) = self.places.split_at_mut(at + 1);
+            multiply(simd, &done[parent as usize], local.rows.each_ref(), &mut next[0]);
+        }
+    }
 }
 
 pub(super) struct Pass<'a, 'p> {
@@ -161,8 +183,10 @@ impl Pass<'_, '_> {
     /// The model matrices of the parents.
     #[inline(always)]
     fn above<S: simd::Lanes>(&self, simd: S, group: &Group) -> (Mat3x8<S>, Vec3x8<S>) {
-        if let Some(of) = group.above {
-            return load_models(simd, &self.models[of as usize]);
+        match group.above {
+            Above::Group(of) => return load_models(simd, &self.models[of]),
+            Above::Place(at) => return splat_model(simd, &self.places[at]),
+            Above::Each => {}
         }
         let mut all = [Affine3x4::IDENTITY; LANES];
         for (parent, to) in group.parents.iter().zip(&mut all) {

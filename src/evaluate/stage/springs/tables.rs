@@ -1,7 +1,7 @@
 //! The tables of springs: joints in groups by the number of swinging joints above them.
 
 use super::lanes8::LANES;
-use super::{Collider, Group, STEP, Springs};
+use super::{Above, Collider, Group, STEP, Springs};
 use crate::evaluate::tables::scratch_row;
 use crate::math::Affine3x4;
 use crate::skeleton::{Skeleton, SpringBones, SpringJoint};
@@ -114,7 +114,11 @@ impl Springs {
                     group.centers[lane] = center.map_or(0, |at| at as u8 + 1);
                 }
                 group.via = via.into();
-                group.above = groups.iter().rposition(|above| group.follows(above, skeleton));
+                group.above = match groups.iter().position(|above| group.follows(above, skeleton)) {
+                    Some(above) => Above::Group(above),
+                    None if group.via.is_empty() => group.one_place(first),
+                    None => Above::Each,
+                };
                 group.find(skeleton);
                 let by = by.into_iter().enumerate().filter(|by| by.1 != 0);
                 group.colliders = by.map(|(at, lanes)| (at as u16, lanes)).collect();
@@ -149,7 +153,7 @@ impl Group {
             end: 0,
             rows: [[0; LANES]; 3],
             changes: Box::default(),
-            above: None,
+            above: Above::Each,
             parents: [0; LANES],
             via: Box::default(),
             tail: [zero; 3],
@@ -166,6 +170,13 @@ impl Group {
     fn follows(&self, above: &Self, skeleton: &Skeleton) -> bool {
         let parents = self.joints.map(|joint| skeleton.parents()[usize::from(joint)]);
         parents == above.joints
+    }
+
+    /// The place of all parents, if it is one of the first ones.
+    fn one_place(&self, first: usize) -> Above {
+        let at = self.parents[0] as usize;
+        let one = at < first && self.parents.iter().all(|&parent| parent as usize == at);
+        if one { Above::Place(at) } else { Above::Each }
     }
 
     /// Finds the joints in a pose.
