@@ -304,8 +304,9 @@ fn touched(
         }
         covered = true;
         if let (Some(offset), Some(offsets)) = (&layer.offset, offsets) {
-            units.join(&offsets.units(offset.id, &program.units));
-            of_layer = of_layer.max(offsets.lanes(offset.id));
+            let (differ, end) = offsets.reach(offset.id, &program.units);
+            units.join(&differ);
+            of_layer = of_layer.max(end);
         }
         if let Some(mask) = mask {
             units = units.and(&mask.units);

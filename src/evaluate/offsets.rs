@@ -1,7 +1,7 @@
 //! `Offsets`: differences between poses that decay, of the layers of many instances, in a pool of parts.
 //!
 //! ```text
-//! parts   | channel, block, next | …          a part: one channel of 16 lanes; the parts of an offset are linked
+//! parts   | channel, block, lanes, next | …   a part: one channel of 16 lanes, of which some differ; an offset's are linked
 //! rows    | x | y | z | rate | …              4 rows per part: the offset per lane, and how fast it decays
 //! ```
 //!
@@ -10,6 +10,7 @@
 
 use super::tables::{SCALE, UnitSet, Units};
 use crate::math::{LANES, Row};
+use crate::simd::prefetch;
 
 /// The largest size of the offsets of one rig's instances that decay at once, in bytes: 65,536 parts of 16 joints each.
 /// An inertial fade between clips that turn the joints of a character with 47, and move its hips, takes 4 of them, so
@@ -51,6 +52,8 @@ pub(crate) struct OffsetPart<'a> {
     pub channel: usize,
     /// Index of the group of 16 lanes, or of 16 scalars.
     pub block: usize,
+    /// The lanes that differ, as bits.
+    pub lanes: u16,
     pub rows: &'a [Row; OFFSET_ROWS],
 }
 
@@ -60,6 +63,8 @@ struct Head {
     /// Of the first part of an offset the number by which it is known; 0 if the part is not a first one.
     born: u32,
     block: u16,
+    /// The lanes of the block that differ, as bits.
+    lanes: u16,
     channel: u8,
 }
 
@@ -110,7 +115,8 @@ impl Offsets {
             let head = self.heads.get(at as usize)?;
             let rows = &self.rows[at as usize];
             at = head.next;
-            Some(OffsetPart { channel: head.channel.into(), block: head.block.into(), rows })
+            let (channel, block) = (head.channel.into(), head.block.into());
+            Some(OffsetPart { channel, block, lanes: head.lanes, rows })
         })
     }
 
@@ -138,9 +144,11 @@ impl Offsets {
             return false;
         };
         let born = if of.first == END { of.born } else { 0 };
+        let differs = |&lane: &usize| rows[..3].iter().any(|row| row.0[lane] != 0.0);
+        let lanes = (0..LANES).filter(differs).fold(0, |lanes, lane| lanes | 1 << lane);
         // Joints and scalars are fewer than 2^20.
         self.heads[at as usize] =
-            Head { next: END, born, block: block as u16, channel: channel as u8 };
+            Head { next: END, born, block: block as u16, lanes, channel: channel as u8 };
         self.rows[at as usize] = *rows;
         match self.heads.get_mut(of.last as usize) {
             Some(last) => last.next = at,
@@ -164,7 +172,7 @@ impl Offsets {
             self.heads.reserve_exact(more);
             self.rows.reserve_exact(more);
         }
-        self.heads.push(Head { next: END, born: 0, block: 0, channel: 0 });
+        self.heads.push(Head { next: END, born: 0, block: 0, lanes: 0, channel: 0 });
         self.rows.push([Row::splat(0.0); OFFSET_ROWS]);
         Some((self.heads.len() - 1) as u32)
     }
@@ -182,20 +190,39 @@ impl Offsets {
         }
     }
 
-    /// The units in which an offset has parts.
-    pub fn units(&self, id: OffsetId, units: &Units) -> UnitSet {
-        let mut set = UnitSet::default();
+    /// The units of joints that differ, and one more than the last lane of one. Reads the parts into the caches: whoever
+    /// asks applies them soon.
+    pub fn reach(&self, id: OffsetId, units: &Units) -> (UnitSet, usize) {
+        let (mut set, mut end) = (UnitSet::default(), 0);
+        // The width is a power of two.
+        let (shift, of_group) = (units.width.trailing_zeros(), (1u32 << units.width) - 1);
         for part in self.parts(id).filter(|part| part.channel != SCALARS) {
-            let lanes = (part.block * LANES..(part.block + 1) * LANES).step_by(units.width);
-            lanes.for_each(|lane| set.insert(part.channel, units.of_lane(lane)));
+            prefetch(part.rows);
+            end = end.max(part.end());
+            let mut lanes = u32::from(part.lanes);
+            let mut group = part.block << (LANES.trailing_zeros() - shift);
+            while lanes != 0 {
+                if lanes & of_group != 0 {
+                    set.insert(part.channel, group as u32 >> units.shift);
+                }
+                (lanes, group) = (lanes >> units.width, group + 1);
+            }
         }
-        set
+        (set, end)
     }
 
-    /// One more than the last lane of joints in which an offset has parts.
+    /// One more than the last lane of joints that differ.
     pub fn lanes(&self, id: OffsetId) -> usize {
         let joints = self.parts(id).filter(|part| part.channel != SCALARS);
-        joints.map(|part| (part.block + 1) * LANES).max().unwrap_or(0)
+        joints.map(|part| part.end()).max().unwrap_or(0)
+    }
+}
+
+impl OffsetPart<'_> {
+    /// One more than the last lane that differs.
+    #[inline(always)]
+    fn end(&self) -> usize {
+        self.block * LANES + (u16::BITS - self.lanes.leading_zeros()) as usize
     }
 }
 
@@ -217,6 +244,7 @@ impl NewOffset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::tables::ROTATION;
 
     #[test]
     fn parts_are_used_again_and_an_ended_offset_has_none() {
@@ -243,5 +271,30 @@ mod tests {
         [b, c].into_iter().for_each(|id| offsets.free(id));
         assert!(offsets.is_empty());
         assert_eq!(make(&mut offsets, 0, 0.0), (None, true));
+    }
+
+    #[test]
+    fn an_offset_reaches_the_groups_of_the_lanes_that_differ() {
+        let mut offsets = Offsets::default();
+        let mut new = offsets.begin();
+        let mut rows = [Row::splat(0.0); OFFSET_ROWS];
+        // A rate alone is no difference.
+        rows[3] = Row::splat(1.0);
+        (rows[1].0[5], rows[2].0[9]) = (1.0, -1.0);
+        assert!(offsets.push(&mut new, (ROTATION, 2), &rows));
+        rows[2].0[9] = 0.0;
+        assert!(offsets.push(&mut new, (SCALARS, 9), &rows));
+        let id = new.finish().unwrap();
+        let set = |bits: u64| {
+            let mut set = UnitSet::default();
+            set.0[ROTATION] = bits;
+            set
+        };
+        for (width, bits) in [(4, 0b110 << 8), (8, 0b11 << 4), (16, 0b1 << 2)] {
+            assert_eq!(offsets.reach(id, &Units::new(64, width)), (set(bits), 42), "{width}");
+        }
+        // Units of two groups.
+        assert_eq!(offsets.reach(id, &Units::new(512, 4)), (set(0b11 << 4), 42));
+        assert_eq!(offsets.lanes(id), 42);
     }
 }

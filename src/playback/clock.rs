@@ -101,7 +101,8 @@ impl Clock {
             return Steps { count: u32::MAX, first: 0.0, each: 0.0, rest };
         };
         let last = place(ticks) >> 48;
-        let count = (now - last).rem_euclid(ALL_STEPS) as u32;
+        // Both are below ALL_STEPS in size, and a remainder of 128 bits takes long.
+        let count = (now as i32 - last as i32).rem_euclid(ALL_STEPS as i32) as u32;
         // The time since then, in shares of a step.
         let passed = self.ticks.wrapping_sub(ticks) as f64 * (STEPS as f64 / TICKS);
         let (first, each) =

@@ -29,7 +29,9 @@ impl<S: Lanes> Mix<'_, S> {
                 for part in offsets.parts(by.id).filter(|part| part.channel != SCALARS) {
                     for slice in 0..groups {
                         let (group, lane) = (part.block * groups + slice, (slice * n) as u8);
-                        if !over.units.contains(part.channel, (group >> units.shift) as u32) {
+                        let differ = u32::from(part.lanes) >> lane & ((1 << n) - 1);
+                        let unit = (group >> units.shift) as u32;
+                        if differ == 0 || !over.units.contains(part.channel, unit) {
                             continue;
                         }
                         let d: [_; 3] = load(self.simd, part.rows, 0, lane);

@@ -3,7 +3,8 @@
 //! ```text
 //! joints    | group 0: 8 joints | group 1 | …     joints of one group have as many swinging joints above them, so
 //!                                                 the joints above a group are done when it begins
-//! places    | the world | joints above springs, colliders and centres | groups, 8 each |     matrices of one pass
+//! places    | the world | joints above springs, colliders and centres |     matrices of one pass
+//! models    | group 0: 8 joints | group 1 | …     those of the groups, whose places follow
 //! tails     | now x y z, before x y z | …         8 lanes each: what is stored of a group
 //! ```
 //!
@@ -19,8 +20,8 @@ use crate::math::Affine3x4;
 use crate::simd::dispatch_on;
 use crate::skeleton::ColliderShape;
 use glam::{Affine3A, DAffine3, DVec3, Vec3};
-use lanes8::{LANES, Lanes8};
-use pass::{Kind, Pass, Shape};
+use lanes8::{LANES, Lanes8, Models8};
+use pass::{Kind, Pass, Places, Shape};
 use std::cell::RefCell;
 
 /// Seconds of a step.
@@ -49,7 +50,14 @@ pub(crate) struct Springs {
 #[derive(Debug)]
 struct Group {
     joints: [u16; LANES],
-    len: usize,
+    /// Their lanes in a pose, and one more than the last of them.
+    lanes: [u16; LANES],
+    end: usize,
+    /// The first rows of their local matrices, for registers of 4, 8 and 16 lanes.
+    rows: [[u32; LANES]; 3],
+    /// Their lanes as bits, with the words of the set in which they lie.
+    changes: Box<[(u16, u64)]>,
+    above: Above,
     /// Places of the parents.
     parents: [u32; LANES],
     /// Joints that do not swing between a place and its lane's joint, downwards.
@@ -66,6 +74,16 @@ struct Group {
     colliders: Box<[(u16, u8)]>,
     /// By lane one more than the index of a centre; 0 for none.
     centers: [u8; LANES],
+}
+
+/// How the parents of a group lie.
+#[derive(Clone, Copy, Debug)]
+enum Above {
+    /// They are the joints of a group, lane by lane.
+    Group(usize),
+    /// They are one, at this place.
+    Place(usize),
+    Each,
 }
 
 #[derive(Debug)]
@@ -106,6 +124,7 @@ pub(crate) struct Steps {
 #[derive(Default)]
 struct Buffers {
     places: Vec<Affine3x4>,
+    models: Vec<Models8>,
     /// Matrices of the anchors: before, now.
     before: Vec<Affine3x4>,
     now: Vec<Affine3x4>,
@@ -205,16 +224,16 @@ impl Springs {
 
     /// Finds the matrices above the springs.
     fn find_places(&self, pose: &PoseMut<'_>, buffers: &mut Buffers, world: &DAffine3) {
-        let Buffers { places, now, .. } = buffers;
-        places.clear();
-        let turn = world.matrix3.as_mat3();
-        places.push(Affine3A::from_mat3(turn).into());
-        for &(joint, parent) in &self.above {
-            places.push(places[parent as usize] * pose.local(joint.into()));
+        let Buffers { places, models, now, .. } = buffers;
+        // A pass writes them before it reads them.
+        if models.len() < self.groups.len() {
+            models.resize(self.groups.len(), [[0.0; LANES]; 12]);
         }
+        places.resize(1 + self.above.len(), Affine3x4::IDENTITY);
+        places[0] = Affine3A::from_mat3(world.matrix3.as_mat3()).into();
+        dispatch_on(pose.level, Places { springs: self, pose, places });
         now.clear();
         now.extend(self.anchors.iter().map(|&at| places[at as usize]));
-        places.resize(places.len() + self.groups.len() * LANES, Affine3x4::IDENTITY);
     }
 
     /// Puts the anchors where they were after a share of the time since the last evaluation.
@@ -246,7 +265,7 @@ impl Springs {
         buffers: &mut Buffers,
         (kind, weight): (Kind, f32),
     ) {
-        let Buffers { places, shapes, centers, moves, .. } = buffers;
+        let Buffers { places, models, shapes, centers, moves, .. } = buffers;
         shapes.clear();
         shapes
             .extend(self.colliders.iter().map(|c| Shape::new(&c.shape, &places[c.place as usize])));
@@ -263,7 +282,8 @@ impl Springs {
             }
         }
         let level = pose.level;
-        let pass = Pass { springs: self, pose, groups, places, shapes, moves, kind, weight };
+        let pass =
+            Pass { springs: self, pose, groups, places, models, shapes, moves, kind, weight };
         dispatch_on(level, pass);
     }
 }

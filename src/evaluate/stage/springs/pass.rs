@@ -2,8 +2,12 @@
 //!
 //! Source: VRM 1.0, `VRMC_springBone`, "Update procedure"; colliders: `VRMC_springBone_extended_collider`, appendix.
 
-use super::lanes8::{LANES, Mat3x8, RowOf8, Vec3x8, rows, wide};
-use super::{Group, Springs, TailGroup};
+use super::lanes8::{
+    LANES, Mat3x8, Models8, Vec3x8, load_models, model_of, row, rows_of, splat_model, store_models,
+    wide,
+};
+use super::{Above, Group, Springs, TailGroup};
+use crate::evaluate::kernel::multiply;
 use crate::evaluate::stage::PoseMut;
 use crate::evaluate::stage::vec3s::{Mat3s, Vec3s};
 use crate::math::Affine3x4;
@@ -70,11 +74,33 @@ fn largest_scale(model: &Affine3x4) -> f32 {
     squares.into_iter().fold(0.0, f32::max).sqrt()
 }
 
+/// Finds the matrices of the joints above the springs; the first place is there.
+pub(super) struct Places<'a, 'p> {
+    pub springs: &'a Springs,
+    pub pose: &'a PoseMut<'p>,
+    pub places: &'a mut [Affine3x4],
+}
+
+impl Kernel for Places<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: simd::Lanes>(self, simd: S) {
+        for (at, &(joint, parent)) in self.springs.above.iter().enumerate() {
+            let local = self.pose.local(joint.into());
+            let (done, next) = self.places.split_at_mut(at + 1);
+            multiply(simd, &done[parent as usize], local.rows.each_ref(), &mut next[0]);
+        }
+    }
+}
+
 pub(super) struct Pass<'a, 'p> {
     pub springs: &'a Springs,
     pub pose: &'a mut PoseMut<'p>,
     pub groups: &'a mut [TailGroup],
-    pub places: &'a mut [Affine3x4],
+    pub places: &'a [Affine3x4],
+    /// The model matrices of the groups, behind the places.
+    pub models: &'a mut [Models8],
     pub shapes: &'a [Shape],
     /// What moves tails with their centres; empty if none moves.
     pub moves: &'a [Affine3x4],
@@ -93,35 +119,13 @@ impl Kernel for Pass<'_, '_> {
     }
 }
 
-/// A matrix into the lane of rows.
-#[inline(always)]
-fn set(rows: &mut [RowOf8; 3], lane: usize, matrix: &Affine3x4) {
-    let [x, y, z] = rows;
-    x.as_chunks_mut::<4>().0[lane] = matrix.rows[0];
-    y.as_chunks_mut::<4>().0[lane] = matrix.rows[1];
-    z.as_chunks_mut::<4>().0[lane] = matrix.rows[2];
-}
-
 impl Pass<'_, '_> {
     #[inline(always)]
     fn group<S: simd::Lanes>(&mut self, simd: S, at: usize) {
-        let group = &self.springs.groups[at];
-        let (mut above, mut local) = ([[0.0; 4 * LANES]; 3], [[0.0; 4 * LANES]; 3]);
-        let mut lanes = [0; LANES];
-        for (lane, to) in lanes.iter_mut().enumerate() {
-            let joint = group.joints[lane].into();
-            *to = self.pose.lane(joint);
-            set(&mut above, lane, &self.places[group.parents[lane] as usize]);
-            set(&mut local, lane, &self.pose.local_of(*to, joint));
-        }
-        for (lane, via) in &group.via {
-            let mut parent = self.places[group.parents[usize::from(*lane)] as usize];
-            for &joint in via {
-                parent = parent * self.pose.local(joint.into());
-            }
-            set(&mut above, (*lane).into(), &parent);
-        }
-        let ((above, place), (linear, offset)) = (wide(simd, &above), wide(simd, &local));
+        let springs = self.springs;
+        let group = &springs.groups[at];
+        let ((above, place), (linear, offset)) =
+            (self.above(simd, group), self.locals(simd, group));
         let model = above * linear;
         let head = place + above * offset;
         let [x, y, z] = &group.tail;
@@ -131,35 +135,100 @@ impl Pass<'_, '_> {
         let length = square.sqrt();
         let known = length.simd_gt(f32x8::splat(simd, 1e-15))
             & square.simd_lt(f32x8::splat(simd, f32::INFINITY));
-        let axis = rest * (1.0 / length);
-        let bones = Bones { head, rest, length, axis };
-        let tails = self.tails(simd, at, &bones);
-        let turn = turn(simd, axis, bones.direction(tails - head), self.weight);
-        let turned = turn * model;
+        let bones = Bones { head, rest, length, axis: rest * (1.0 / length) };
+        let direction = self.tails(simd, at, &bones);
+        let mut turned = turn(simd, bones.axis, direction, self.weight) * model;
         // What cannot turn stays.
         let turns = known & (turned.sum() * zero).simd_eq(zero);
-        let turned = Mat3s(each!(head; 3; c => Vec3x8::select(turns, turned.0[c], model.0[c])));
-        let first = self.places.len() - (self.springs.groups.len() - at) * LANES;
-        let [x, y, z] = &rows(simd, turned, head);
-        let (x, y, z) = (x.as_chunks::<4>().0, y.as_chunks::<4>().0, z.as_chunks::<4>().0);
-        for (lane, place) in self.places[first..first + LANES].iter_mut().enumerate() {
-            place.rows = [x[lane], y[lane], z[lane]];
+        if !turns.all_true() {
+            turned = Mat3s(each!(head; 3; c => Vec3x8::select(turns, turned.0[c], model.0[c])));
         }
+        store_models((&turned, head), &mut self.models[at]);
         if matches!(self.kind, Kind::Rest | Kind::Step { shown: false }) {
             return;
         }
-        let local = above.inverse() * turned;
-        let turns = (turns & (local.sum() * zero).simd_eq(zero)).to_bitmask();
-        let [x, y, z] = &rows(simd, local, offset);
-        let (x, y, z) = (x.as_chunks::<4>().0, y.as_chunks::<4>().0, z.as_chunks::<4>().0);
-        for (lane, &to) in lanes.iter().enumerate().take(group.len) {
+        let mut local = above.inverse() * turned;
+        let turns = turns & (local.sum() * zero).simd_eq(zero);
+        if !turns.all_true() {
+            local = Mat3s(each!(head; 3; c => Vec3x8::select(turns, local.0[c], linear.0[c])));
+        }
+        let to = &group.rows[S::f32s::LEN.trailing_zeros() as usize - 2];
+        let mut r = 0;
+        while r < 3 {
+            let rows = row(simd, (&local, offset), r);
+            let mut lane = 0;
+            while lane < LANES {
+                // Lanes behind the last joint write what the first one does.
+                if let Some(to) = self.pose.locals.get_mut(to[lane] as usize + r * S::f32s::LEN) {
+                    rows[lane].store_array(to);
+                }
+                lane += 1;
+            }
+            r += 1;
+        }
+        if turns.all_true() {
+            for &(word, bits) in &group.changes {
+                self.pose.changed[usize::from(word)] |= bits;
+            }
+            return;
+        }
+        let turns = turns.to_bitmask();
+        for (lane, &of) in group.lanes.iter().enumerate() {
             if turns >> lane & 1 == 1 {
-                self.pose.put(to, [&x[lane], &y[lane], &z[lane]]);
+                self.pose.changed[usize::from(of) / 64] |= 1 << (of % 64);
             }
         }
     }
 
-    /// The tails that the joints turn to; steps those that are stored.
+    /// The model matrices of the parents.
+    #[inline(always)]
+    fn above<S: simd::Lanes>(&self, simd: S, group: &Group) -> (Mat3x8<S>, Vec3x8<S>) {
+        match group.above {
+            Above::Group(of) => return load_models(simd, &self.models[of]),
+            Above::Place(at) => return splat_model(simd, &self.places[at]),
+            Above::Each => {}
+        }
+        let mut all = [Affine3x4::IDENTITY; LANES];
+        for (parent, to) in group.parents.iter().zip(&mut all) {
+            let at = *parent as usize;
+            *to = match at.checked_sub(self.places.len()) {
+                None => self.places[at],
+                Some(at) => model_of(&self.models[at / LANES], at % LANES),
+            };
+        }
+        for (lane, via) in &group.via {
+            for &joint in via {
+                let to = &mut all[usize::from(*lane)];
+                *to = *to * self.pose.local(joint.into());
+            }
+        }
+        wide(simd, &rows_of(&all))
+    }
+
+    /// The local matrices.
+    #[inline(always)]
+    fn locals<S: simd::Lanes>(&self, simd: S, group: &Group) -> (Mat3x8<S>, Vec3x8<S>) {
+        let n = S::f32s::LEN;
+        if group.end > self.pose.moving {
+            let mut all = [Affine3x4::IDENTITY; LANES];
+            for (&joint, to) in group.joints.iter().zip(&mut all) {
+                *to = self.pose.local(joint.into());
+            }
+            return wide(simd, &rows_of(&all));
+        }
+        let rows = &group.rows[n.trailing_zeros() as usize - 2];
+        let zero = &[0.0; 4];
+        let mut all = [[zero; LANES]; 3];
+        let mut lane = 0;
+        while lane < LANES {
+            let of = &self.pose.locals[rows[lane] as usize..][..2 * n + 1];
+            (all[0][lane], all[1][lane], all[2][lane]) = (&of[0], &of[n], &of[2 * n]);
+            lane += 1;
+        }
+        wide(simd, &all)
+    }
+
+    /// The directions from the joints to the tails that they turn to; steps the tails that are stored.
     #[inline(always)]
     fn tails<S: simd::Lanes>(&mut self, simd: S, at: usize, bones: &Bones<S>) -> Vec3x8<S> {
         let group = &self.springs.groups[at];
@@ -171,16 +240,16 @@ impl Pass<'_, '_> {
             let (now, before) = stored.split_at_mut(3);
             at_rest.store(now);
             at_rest.store(before);
-            return at_rest;
+            return bones.axis;
         }
         let [x, y, z, a, b, c] = &*stored;
         let (mut now, mut before) = (Vec3x8::load(simd, [x, y, z]), Vec3x8::load(simd, [a, b, c]));
         if !self.moves.is_empty() && group.centers != [0; LANES] {
-            let mut rows = [[0.0; 4 * LANES]; 3];
-            for (lane, &center) in group.centers.iter().enumerate() {
-                set(&mut rows, lane, &self.moves[usize::from(center)]);
+            let mut all = [Affine3x4::IDENTITY; LANES];
+            for (&center, to) in group.centers.iter().zip(&mut all) {
+                *to = self.moves[usize::from(center)];
             }
-            let (linear, translation) = wide(simd, &rows);
+            let (linear, translation) = wide(simd, &rows_of(&all));
             now = (translation + linear * now).finite_or(at_rest);
             before = (translation + linear * before).finite_or(at_rest);
             let (to, last) = stored.split_at_mut(3);
@@ -188,66 +257,84 @@ impl Pass<'_, '_> {
             before.finite_or(nothing).store(last);
         }
         if self.kind == (Kind::Show { rest: 0.0 }) {
-            return now;
+            return bones.direction(now - bones.head);
         }
         let keep = f32x8::load_array_ref(simd, &group.keep);
         let stiffness = f32x8::load_array_ref(simd, &group.stiffness);
         let [x, y, z] = &group.gravity;
         let next = now.plus(now - before, keep).plus(bones.axis, stiffness);
-        let next = bones.constrain(next + Vec3x8::load(simd, [x, y, z]));
-        let next = self.collide(simd, group, bones, next).finite_or(at_rest);
-        match self.kind {
-            Kind::Show { rest } => now.plus(next - now, f32x8::splat(simd, rest)),
-            _ => {
-                let next = next.finite_or(nothing);
-                let (to, last) = self.groups[at].split_at_mut(3);
-                next.store(to);
-                now.store(last);
-                next
-            }
+        let next = next + Vec3x8::load(simd, [x, y, z]);
+        let way = bones.constrain(next - bones.head);
+        let way = self.collide(simd, group, bones, way);
+        let mut next = bones.head + way;
+        let finite = next.finite();
+        if !finite.all_true() {
+            next = Vec3x8::select(finite, next, at_rest);
         }
+        if let Kind::Show { rest } = self.kind {
+            let tails = now.plus(next - now, f32x8::splat(simd, rest));
+            return bones.direction(tails - bones.head);
+        }
+        if !finite.all_true() {
+            next = next.finite_or(nothing);
+        }
+        let (to, last) = self.groups[at].split_at_mut(3);
+        next.store(to);
+        now.store(last);
+        // From what is stored, not from the way: those who show it again have the same bits.
+        bones.direction(next - bones.head)
     }
 
-    /// Pushes tails out of colliders.
+    /// Pushes tails, at `way` from the joints, out of colliders.
     #[inline(always)]
     fn collide<S: simd::Lanes>(
         &self,
         simd: S,
         group: &Group,
         bones: &Bones<S>,
-        mut tails: Vec3x8<S>,
+        mut way: Vec3x8<S>,
     ) -> Vec3x8<S> {
         let zero = f32x8::splat(simd, 0.0);
         let radius = f32x8::load_array_ref(simd, &group.radius) * bones.length;
         for &(collider, lanes) in &group.colliders {
             let shape = &self.shapes[usize::from(collider)];
             let lanes = mask32x8::from_bitmask(simd, lanes.into());
-            let way = Vec3x8::splat(simd, shape.way.to_array());
-            let away = tails - Vec3x8::splat(simd, shape.from.to_array());
-            let (distance, direction, known) = if shape.flat {
-                (away.dot(way) - radius, way, mask32x8::splat(simd, true))
-            } else {
-                let along = away.dot(way) * f32x8::splat(simd, shape.by);
-                let along = along.max(zero).min(f32x8::splat(simd, 1.0));
-                let away = away.plus(way, -along);
-                let square = away.dot(away);
-                // Most tails are far from most bodies, and roots take long.
-                let reach = radius + f32x8::splat(simd, shape.radius * 1.0001);
-                if shape.side > 0.0 && !(square.simd_lt(reach * reach) & lanes).any_true() {
-                    continue;
+            // Known before the tails are.
+            let from = bones.head - Vec3x8::splat(simd, shape.from.to_array());
+            let mut away = from + way;
+            if shape.flat {
+                let normal = Vec3x8::splat(simd, shape.way.to_array());
+                let distance = away.dot(normal) - radius;
+                let hits = distance.simd_lt(zero) & lanes;
+                if hits.any_true() {
+                    let pushed = bones.constrain(way.plus(normal, -distance));
+                    way = Vec3x8::select(hits, pushed, way);
                 }
-                let length = square.sqrt();
-                let side = f32x8::splat(simd, shape.side);
-                let distance = side * (length - f32x8::splat(simd, shape.radius)) - radius;
-                (distance, away * (side / length), length.simd_gt(zero))
-            };
-            let hits = distance.simd_lt(zero) & known & lanes;
+                continue;
+            }
+            if shape.by > 0.0 {
+                let axis = Vec3x8::splat(simd, shape.way.to_array());
+                let along = (away.dot(axis) * f32x8::splat(simd, shape.by))
+                    .max(zero)
+                    .min(f32x8::splat(simd, 1.0));
+                away = away.plus(axis, -along);
+            }
+            let square = away.dot(away);
+            // Most tails are far from most bodies, and roots take long.
+            let reach = radius + f32x8::splat(simd, shape.radius * 1.0001);
+            if shape.side > 0.0 && !(square.simd_lt(reach * reach) & lanes).any_true() {
+                continue;
+            }
+            let length = square.sqrt();
+            let side = f32x8::splat(simd, shape.side);
+            let distance = side * (length - f32x8::splat(simd, shape.radius)) - radius;
+            let hits = distance.simd_lt(zero) & length.simd_gt(zero) & lanes;
             if hits.any_true() {
-                let pushed = bones.constrain(tails.plus(direction, -distance));
-                tails = Vec3x8::select(hits, pushed, tails);
+                let pushed = bones.constrain(way.plus(away, -(distance * side) / length));
+                way = Vec3x8::select(hits, pushed, way);
             }
         }
-        tails
+        way
     }
 }
 
@@ -262,20 +349,26 @@ struct Bones<S: Simd> {
 }
 
 impl<S: Simd> Bones<S> {
-    /// The directions of ways; where there is none, that at rest.
+    /// Ways at another length; where there is none, others in their place.
     #[inline(always)]
-    fn direction(&self, way: Vec3x8<S>) -> Vec3x8<S> {
+    fn scaled(way: Vec3x8<S>, length: f32x8<S>, other: Vec3x8<S>) -> Vec3x8<S> {
         let square = way.dot(way);
         let simd = square.simd;
         let known = square.simd_gt(f32x8::splat(simd, f32::MIN_POSITIVE))
             & square.simd_lt(f32x8::splat(simd, f32::INFINITY));
-        Vec3x8::select(known, way * (1.0 / square.sqrt()), self.axis)
+        Vec3x8::select(known, way * (length / square.sqrt()), other)
     }
 
-    /// Puts tails to their distance from the joints.
+    /// The directions of ways; where there is none, that at rest.
     #[inline(always)]
-    fn constrain(&self, tails: Vec3x8<S>) -> Vec3x8<S> {
-        self.head.plus(self.direction(tails - self.head), self.length)
+    fn direction(&self, way: Vec3x8<S>) -> Vec3x8<S> {
+        Self::scaled(way, f32x8::splat(self.length.simd, 1.0), self.axis)
+    }
+
+    /// Ways from the joints as long as the bones.
+    #[inline(always)]
+    fn constrain(&self, way: Vec3x8<S>) -> Vec3x8<S> {
+        Self::scaled(way, self.length, self.rest)
     }
 }
 
@@ -285,8 +378,11 @@ fn turn<S: Simd>(simd: S, from: Vec3x8<S>, to: Vec3x8<S>, weight: f32) -> Mat3x8
     let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
     let (mut axis, dot) = (from.cross(to), from.dot(to));
     let mut w = one + dot;
-    let far = w.simd_lt(f32x8::splat(simd, 0.1));
-    if far.any_true() {
+    // Both have length 1, so |axis|² + w² = 2·w.
+    let mut s = 1.0 / w;
+    let far = w.simd_lt(f32x8::splat(simd, 0.5));
+    let some_far = far.any_true();
+    if some_far {
         // The sum loses digits there.
         let square = axis.dot(axis);
         w = far.select(square / (one - dot), w);
@@ -303,5 +399,8 @@ fn turn<S: Simd>(simd: S, from: Vec3x8<S>, to: Vec3x8<S>, weight: f32) -> Mat3x8
         axis = axis * (by * f32x8::splat(simd, weight));
         w = (w * by).mul_add(f32x8::splat(simd, weight), f32x8::splat(simd, 1.0 - weight));
     }
-    Mat3x8::turning(axis, w)
+    if some_far || weight < 1.0 {
+        s = 2.0 / (axis.dot(axis) + w * w);
+    }
+    Mat3x8::turning(axis, w, s)
 }

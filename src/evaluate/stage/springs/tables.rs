@@ -1,10 +1,12 @@
 //! The tables of springs: joints in groups by the number of swinging joints above them.
 
 use super::lanes8::LANES;
-use super::{Collider, Group, STEP, Springs};
+use super::{Above, Collider, Group, STEP, Springs};
+use crate::evaluate::tables::scratch_row;
 use crate::math::Affine3x4;
 use crate::skeleton::{Skeleton, SpringBones, SpringJoint};
 use glam::Vec3;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// A joint that swings, while tables are made.
@@ -12,8 +14,9 @@ struct Found<'a> {
     joint: &'a SpringJoint,
     chain: usize,
     tail: Vec3,
-    /// The number of swinging joints above.
+    /// The number of swinging joints above, and of those further down the chain.
     level: usize,
+    below: usize,
 }
 
 impl Springs {
@@ -29,15 +32,17 @@ impl Springs {
         all().for_each(|joint| swings[joint.joint] = true);
         let mut found: Vec<Found<'_>> = Vec::new();
         for (chain, c) in springs.chains.iter().enumerate() {
-            for (at, joint) in c.swinging().iter().enumerate() {
+            let swinging = c.swinging();
+            for (at, joint) in swinging.iter().enumerate() {
+                let below = swinging.len() - at;
                 let next = c.joints.get(at + 1).map(|next| next.joint);
                 let tail = joint.tail.or(next.map(|next| tail(skeleton, joint.joint, next)));
                 let level = above(joint.joint).filter(|&at| swings[at]).count();
-                found.push(Found { joint, chain, tail: tail.unwrap_or_default(), level });
+                found.push(Found { joint, chain, tail: tail.unwrap_or_default(), level, below });
             }
         }
-        // Within a level as they are stated: the lanes of chains stay the same down the levels.
-        found.sort_by_key(|found| found.level);
+        // Within a level longer chains first: the lanes of chains stay the same down the levels, though others end.
+        found.sort_by_key(|found| (found.level, Reverse(found.below)));
         // Joints whose places are found before the springs, with all above them.
         let roots = all()
             .filter_map(|joint| parent(joint.joint))
@@ -73,7 +78,7 @@ impl Springs {
         for level in found.chunk_by(|a, b| a.level == b.level) {
             for found in level.chunks(LANES) {
                 let at = first + groups.len() * LANES;
-                let mut group = Group::empty(found.len());
+                let mut group = Group::empty();
                 let mut by: Vec<u8> = vec![0; springs.colliders.len()];
                 let mut via = Vec::new();
                 for lane in 0..LANES {
@@ -85,9 +90,10 @@ impl Springs {
                         Some(up) => above(joint.joint).nth(up).map_or(0, |at| lanes[at]),
                         None => place(parent(joint.joint)),
                     };
+                    // Lanes behind the last joint do what the first one does.
+                    chain.colliders.iter().for_each(|&c| by[c] |= 1 << lane);
                     if lane < found.len() {
                         lanes[joint.joint] = (at + lane) as u32;
-                        chain.colliders.iter().for_each(|&c| by[c] |= 1 << lane);
                     }
                     match swinging {
                         Some(up) if up > 0 => {
@@ -108,6 +114,12 @@ impl Springs {
                     group.centers[lane] = center.map_or(0, |at| at as u8 + 1);
                 }
                 group.via = via.into();
+                group.above = match groups.iter().position(|above| group.follows(above, skeleton)) {
+                    Some(above) => Above::Group(above),
+                    None if group.via.is_empty() => group.one_place(first),
+                    None => Above::Each,
+                };
+                group.find(skeleton);
                 let by = by.into_iter().enumerate().filter(|by| by.1 != 0);
                 group.colliders = by.map(|(at, lanes)| (at as u16, lanes)).collect();
                 groups.push(group);
@@ -133,11 +145,15 @@ fn tail(skeleton: &Skeleton, joint: usize, below: usize) -> Vec3 {
 }
 
 impl Group {
-    fn empty(len: usize) -> Self {
+    fn empty() -> Self {
         let zero = [0.0; LANES];
         Self {
             joints: [0; LANES],
-            len,
+            lanes: [0; LANES],
+            end: 0,
+            rows: [[0; LANES]; 3],
+            changes: Box::default(),
+            above: Above::Each,
             parents: [0; LANES],
             via: Box::default(),
             tail: [zero; 3],
@@ -148,6 +164,36 @@ impl Group {
             colliders: Box::default(),
             centers: [0; LANES],
         }
+    }
+
+    /// Whether the parents of the joints are another group's joints, lane by lane.
+    fn follows(&self, above: &Self, skeleton: &Skeleton) -> bool {
+        let parents = self.joints.map(|joint| skeleton.parents()[usize::from(joint)]);
+        parents == above.joints
+    }
+
+    /// The place of all parents, if it is one of the first ones.
+    fn one_place(&self, first: usize) -> Above {
+        let at = self.parents[0] as usize;
+        let one = at < first && self.parents.iter().all(|&parent| parent as usize == at);
+        if one { Above::Place(at) } else { Above::Each }
+    }
+
+    /// Finds the joints in a pose.
+    fn find(&mut self, skeleton: &Skeleton) {
+        self.lanes = self.joints.map(|joint| skeleton.lane_of()[usize::from(joint)]);
+        let lanes = self.lanes.map(usize::from);
+        self.end = lanes.into_iter().max().map_or(0, |last| last + 1);
+        self.rows = [4, 8, 16].map(|width| lanes.map(|lane| scratch_row(lane, width)));
+        let mut changes: Vec<(u16, u64)> = Vec::new();
+        for lane in lanes {
+            let (word, bit) = ((lane / 64) as u16, 1 << (lane % 64));
+            match changes.iter_mut().find(|change| change.0 == word) {
+                Some(change) => change.1 |= bit,
+                None => changes.push((word, bit)),
+            }
+        }
+        self.changes = changes.into();
     }
 
     /// Sets what a joint states.
