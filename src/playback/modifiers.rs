@@ -45,8 +45,9 @@ pub enum Modifier {
     /// nothing.
     ///
     /// - An instance that was not evaluated, as it is far away, catches up four steps at most, between its last pose and
-    ///   its present one. Beyond, and when its weight leaves 0, it starts at rest. So do all after
-    ///   [`Crowd::teleport`](crate::crowd::Crowd::teleport), and those that move [too far](SpringBones::teleport) in a step.
+    ///   its present one; after up to half a step more, the last four of them. Beyond, and when its weight leaves 0, it
+    ///   starts at rest. So do all after [`Crowd::teleport`](crate::crowd::Crowd::teleport), and those that move
+    ///   [too far](SpringBones::teleport) in a step.
     /// - Joints swing about the pose that comes in: a clip that animates them goes on. If a frame takes several steps, the
     ///   joints above chains, of colliders and of centres move between them; those within chains have their present local
     ///   transforms in all.

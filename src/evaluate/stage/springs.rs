@@ -120,6 +120,15 @@ pub(crate) struct Steps {
     pub rest: f32,
 }
 
+impl Steps {
+    /// Steps at the front that are left out. A frame that is a little late crosses one more moment of the grid now and
+    /// then; to begin at rest for that would be seen.
+    fn skipped(self) -> u32 {
+        let one_more = self.count == MOST_STEPS + 1;
+        u32::from(one_more && self.each * (MOST_STEPS as f32 + 0.5) > 1.0)
+    }
+}
+
 /// Buffers of a thread.
 #[derive(Default)]
 struct Buffers {
@@ -199,12 +208,13 @@ impl Springs {
         self.find_places(pose, buffers, world);
         let most = f64::from(self.teleport) * f64::from(steps.count.max(1));
         let mut shown = false;
-        if steps.count <= MOST_STEPS && way.length() <= most {
+        let first = steps.skipped();
+        if steps.count - first <= MOST_STEPS && way.length() <= most {
             if way != DVec3::ZERO {
                 carry(groups, &mut buffers.before, way.as_vec3());
             }
             self.begin_centers(buffers);
-            for step in 0..steps.count {
+            for step in first..steps.count {
                 // The last one is now, if no share of a step has passed since.
                 shown = steps.rest == 0.0 && step + 1 == steps.count;
                 let share = steps.each.mul_add(step as f32, steps.first);

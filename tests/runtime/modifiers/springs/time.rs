@@ -86,6 +86,33 @@ fn a_fast_frame_rate_is_not_softer() {
     }
 }
 
+/// Four frames at slightly less than 60 Hz cross five moments of the grid now and then; that is no reason to begin at
+/// rest. A pause of five steps is.
+#[test]
+fn four_late_frames_do_not_begin_at_rest() {
+    let (body, springs) = chain(4);
+    let (mut cast, _) = swinging(&body, &springs, 1, 1.0);
+    cast.frame();
+    let rest = cast.models(0).last().unwrap().translation();
+    for _ in 0..120 {
+        cast.crowd.advance(1.0 / 60.0).unwrap();
+        cast.frame();
+    }
+    let hanging = cast.models(0).last().unwrap().translation();
+    assert!(hanging.distance(rest) > 0.01, "{hanging} is at rest");
+    // Some 0.004 steps more than four: five moments in every 250th of them.
+    for update in 0..600 {
+        cast.crowd.advance(4.0 / 59.94).unwrap();
+        cast.frame();
+        let now = cast.models(0).last().unwrap().translation();
+        assert!(now.distance(hanging) < 1e-3, "update {update}: {now}, hanging {hanging}");
+    }
+    cast.crowd.advance(5.1 / 60.0).unwrap();
+    cast.frame();
+    let now = cast.models(0).last().unwrap().translation();
+    assert!(now.distance(hanging) > 0.01, "{now} after a pause");
+}
+
 /// A crowd and all it shows: palettes, and a snapshot.
 fn state(cast: &Cast) -> (Vec<Affine3x4>, Vec<u8>) {
     let rows = (0..cast.all.len()).flat_map(|n| cast.rows(n));
