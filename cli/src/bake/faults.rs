@@ -2,13 +2,20 @@
 
 use super::super::error::CliError;
 use super::BakeFault;
+use super::events::Events;
 use super::inputs::Input;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Faults in the order in which they were found, at most one per input.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
-pub struct Faults(Vec<Fault>);
+pub struct Faults {
+    list: Vec<Fault>,
+    /// Receives every fault when it is recorded.
+    #[serde(skip)]
+    events: Option<Arc<Events>>,
+}
 
 #[derive(Debug, Serialize)]
 struct Fault {
@@ -25,7 +32,24 @@ impl Faults {
 
     /// Adds a fault in words.
     pub fn put(&mut self, input: String, fault: String) {
-        self.0.push(Fault { input, fault });
+        self.tell(&input, &fault);
+        self.list.push(Fault { input, fault });
+    }
+
+    /// Passes recorded and later faults on to those who watch.
+    pub fn watch(&mut self, events: &Arc<Events>) {
+        self.events = Some(events.clone());
+        self.list.iter().for_each(|f| self.tell(&f.input, &f.fault));
+    }
+
+    pub fn events(&self) -> Option<Arc<Events>> {
+        self.events.clone()
+    }
+
+    fn tell(&self, input: &str, fault: &str) {
+        if let Some(events) = &self.events {
+            events.failed(input, fault);
+        }
     }
 
     /// Returns the value of an input's result; records its error.
@@ -34,12 +58,12 @@ impl Faults {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     pub fn has(&self, input: &Input) -> bool {
         let name = input.name();
-        self.0.iter().any(|f| f.input == name)
+        self.list.iter().any(|f| f.input == name)
     }
 
     /// Returns all faults as one error, if there are any.
@@ -51,6 +75,6 @@ impl Faults {
     }
 
     pub fn lines(&self) -> Vec<String> {
-        self.0.iter().map(|f| f.fault.clone()).collect()
+        self.list.iter().map(|f| f.fault.clone()).collect()
     }
 }

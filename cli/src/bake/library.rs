@@ -56,7 +56,7 @@ pub fn bake(
         None => sources.clone(),
     };
     let mut imports = Vec::new();
-    let progress = Progress::new(share.len(), args.json);
+    let progress = Progress::new(share.len(), args.json, faults.events());
     let mut order = order_name(&sources, args.layout.as_deref(), args.import)?;
     let mut layout = None;
     if let Some(file) = &args.layout {
@@ -371,7 +371,7 @@ impl Job<'_> {
                 // The error is that against the file's clip, as binding changes it, too.
                 let off = read.distance(&bound, at, &made.clip, made.shell)?;
                 made.report.max = made.report.max.max(off);
-                self.progress.clip(made.report.raw_bytes as u64);
+                self.progress.clip(&file, &made.name, &made.report);
                 Ok(made)
             });
             baked = all.collect::<Result<Vec<Baked>, CliError>>()?;

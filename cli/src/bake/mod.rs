@@ -2,6 +2,7 @@
 
 mod discover;
 mod error;
+mod events;
 mod faults;
 mod inputs;
 mod length;
@@ -27,8 +28,9 @@ use super::findings::FileReport;
 use super::import_args::ImportArgs;
 use super::numbers::whole;
 use super::output;
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use events::Events;
 use phalanx::format::ClipForm;
 use phalanx::import::UpAxis;
 use progress::Progress;
@@ -102,6 +104,10 @@ pub struct BakeArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// How progress is shown: `bar` on standard error, if that is a terminal; `json`, a line of JSON on standard
+    /// output for every step, clip and fault, instead of the table
+    #[arg(long, value_name = "bar|json", default_value = "bar", hide_possible_values = true)]
+    progress: ProgressForm,
     #[command(flatten)]
     clips: ClipArgs,
     #[command(flatten)]
@@ -111,6 +117,10 @@ pub struct BakeArgs {
 impl BakeArgs {
     /// Rejects combinations of arguments that are valid one by one.
     pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
+        if self.json && self.progress == ProgressForm::Json {
+            let message = "--json and --progress json both print to standard output; give one";
+            return Err(command.error(ErrorKind::ArgumentConflict, message));
+        }
         if self.clips.files.is_empty() || is_library(&self.out) {
             return phx_or_folder(&self.out, command);
         }
@@ -120,6 +130,13 @@ impl BakeArgs {
         );
         Err(command.error(ErrorKind::ValueValidation, message))
     }
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProgressForm {
+    Bar,
+    Json,
 }
 
 /// Whether a name ends as that of a file of another type: in a dot and letters other than `phx`.
@@ -206,11 +223,30 @@ fn form(text: &str) -> Result<ClipForm, String> {
         .ok_or_else(|| "expected rows or coded".into())
 }
 
-/// Bakes and prints the summary.
+/// Bakes and prints the summary, or the events.
 pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     let mut faults = Faults::default();
     let mut all = inputs::find(&args.files, &mut faults);
     all.extend(inputs::find_clips(&args.clips.files, &mut faults));
+    if args.progress == ProgressForm::Bar {
+        let summary = bake(args, all, faults)?;
+        if args.json {
+            output::print_json(&summary, true)?;
+        } else if !summary.files.is_empty() || summary.faults.is_empty() {
+            output::print(&summary.text())?;
+        }
+        return { summary }.faults.none();
+    }
+    let events = Events::start(args, all.len());
+    faults.watch(&events);
+    let made = bake(args, all, faults);
+    let printed = events.end(made.as_ref());
+    made?.faults.none()?;
+    printed
+}
+
+/// Bakes; faults of inputs are in the summary.
+fn bake(args: &BakeArgs, all: Vec<Input>, faults: Faults) -> Result<Summary, CliError> {
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
@@ -235,19 +271,14 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
         true => library::bake(args, &settings, &all, faults),
         false => folder(args, &settings, all, files, faults),
     });
-    let mut summary = match made {
+    let summary = match made {
         Err(CliError::Inputs(faults)) => Summary::refused(faults),
         other => other?,
     };
     summary.imports.iter().for_each(FileReport::print);
     let notes = summary.files.iter().flat_map(|f| &f.notes);
     notes.for_each(|note| output::tell(note));
-    if args.json {
-        output::print_json(&summary, true)?;
-    } else if !summary.files.is_empty() || summary.faults.is_empty() {
-        output::print(&summary.text())?;
-    }
-    summary.faults.none()
+    Ok(summary)
 }
 
 /// True if the output is one library file.
@@ -280,9 +311,12 @@ fn folder(
     if !share.is_empty() {
         one::make_folder(&args.out)?;
     }
-    let progress = Progress::new(share.len(), args.json);
+    let progress = Progress::new(share.len(), args.json, faults.events());
     let bake = |input: &Input| {
         let made = one::bake(input, &args.out, settings, layout.as_ref(), &progress);
+        if let Err(fault) = &made {
+            progress.failed(&input.name(), fault);
+        }
         progress.file();
         made
     };

@@ -138,7 +138,7 @@ pub fn clips(
         let mut baked = settings.build(clip, rig.skeleton(), name.clone(), &file)?;
         let error = settings.measure_source((animations, at), &baked.clip, rig, &file)?;
         baked.report.max = baked.report.max.max(error);
-        progress.clip(baked.report.raw_bytes as u64);
+        progress.clip(&file, &baked.name, &baked.report);
         Ok(baked)
     });
     built.collect()

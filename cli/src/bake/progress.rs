@@ -1,7 +1,11 @@
 //! Progress bar of a bake, with clips and megabytes per second.
 
+use super::super::error::CliError;
+use super::events::Events;
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use phalanx::bake::ErrorReport;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,19 +17,20 @@ fn left(done: u64, time: Duration) -> String {
     }
 }
 
-/// A bar over the inputs; hidden if standard error is not a terminal or the output is JSON.
+/// A bar over the inputs; hidden if standard error is not a terminal, the output is JSON, or events are printed instead.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     clips: AtomicU64,
     raw_bytes: AtomicU64,
+    events: Option<Arc<Events>>,
 }
 
 impl Progress {
-    pub fn new(inputs: usize, quiet: bool) -> Self {
+    pub fn new(inputs: usize, quiet: bool, events: Option<Arc<Events>>) -> Self {
         let bar = ProgressBar::new(inputs as u64);
-        if quiet {
+        if quiet || events.is_some() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let left = |state: &ProgressState, out: &mut dyn Write| {
@@ -41,11 +46,16 @@ impl Progress {
             started: Instant::now(),
             clips: AtomicU64::new(0),
             raw_bytes: AtomicU64::new(0),
+            events,
         }
     }
 
-    /// Counts a finished clip.
-    pub fn clip(&self, raw_bytes: u64) {
+    /// Counts a finished clip of an input.
+    pub fn clip(&self, file: &str, clip: &str, report: &ErrorReport) {
+        if let Some(events) = &self.events {
+            events.clip(file, clip, report);
+        }
+        let raw_bytes = report.raw_bytes as u64;
         self.clips.fetch_add(1, Ordering::Relaxed);
         self.raw_bytes.fetch_add(raw_bytes, Ordering::Relaxed);
         let (clips, bytes) = self.rates();
@@ -54,7 +64,17 @@ impl Progress {
 
     /// Counts a finished file.
     pub fn file(&self) {
+        if let Some(events) = &self.events {
+            events.input();
+        }
         self.bar.inc(1);
+    }
+
+    /// Prints the fault of an input before those of earlier inputs are known.
+    pub fn failed(&self, file: &str, fault: &CliError) {
+        if let Some(events) = &self.events {
+            events.failed(file, &fault.to_string());
+        }
     }
 
     pub fn finish(&self) {
