@@ -1,0 +1,163 @@
+//! `PhalanxCharacter`, and how characters become instances of the crowd.
+
+use crate::PhalanxSystems;
+use crate::crowd::PhalanxCrowd;
+use crate::joints::PhalanxAttachment;
+use crate::loader::PhalanxRig;
+use crate::player::{self, PhalanxPlayer};
+use bevy::asset::{AssetEvent, AssetId, Assets, Handle};
+use bevy::camera::primitives::Aabb;
+use bevy::camera::visibility::{NoAutoAabb, Visibility};
+use bevy::ecs::message::MessageReader;
+use bevy::ecs::prelude::*;
+use bevy::ecs::schedule::InternedScheduleLabel;
+use bevy::mesh::Mesh3d;
+use bevy::mesh::skinning::SkinnedMesh;
+use bevy::pbr::MeshMaterial3d;
+use bevy::prelude::{App, ReflectComponent, ReflectDefault, Transform};
+use bevy::reflect::Reflect;
+use bevy::world_serialization::WorldAssetRoot;
+use phalanx::crowd::{InstanceId, RigId};
+use std::ops::Range;
+use tracing::error;
+
+/// A character of the crowd: spawn it with a rig, a [`Transform`] and, to move, a [`PhalanxPlayer`].
+///
+/// With a `WorldAssetRoot` of Bevy's beside it, the scene of the same file, the character takes the meshes and materials
+/// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of the rig's meshes, and a
+/// [`PhalanxInstance`].
+#[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
+#[reflect(Component, Default, Debug, Clone, PartialEq)]
+#[require(Transform, Visibility)]
+pub struct PhalanxCharacter(pub Handle<PhalanxRig>);
+
+/// Beside a [`PhalanxCharacter`]: an entity per joint as its child, with the joint's name and [`PhalanxAttachment`].
+#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
+#[reflect(Component, Default, Debug, Clone, PartialEq)]
+pub struct PhalanxJointEntities;
+
+/// A character that is an instance of the crowd. The plugin adds and removes it.
+#[derive(Component, Debug)]
+pub struct PhalanxInstance {
+    pub(crate) instance: InstanceId,
+    pub(crate) rig: RigId,
+    asset: AssetId<PhalanxRig>,
+    /// The children that the plugin spawned, with the rows of the palette that each shows.
+    pub(crate) meshes: Vec<(Entity, Range<usize>)>,
+}
+
+impl PhalanxInstance {
+    /// The instance, for [`PhalanxCrowd::crowd`].
+    pub fn id(&self) -> InstanceId {
+        self.instance
+    }
+
+    /// Its rig.
+    pub fn rig(&self) -> RigId {
+        self.rig
+    }
+}
+
+pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
+    app.add_systems(schedule, (release, bind, player::apply).chain().in_set(PhalanxSystems::Bind));
+}
+
+/// A skin of Bevy's without joint entities and inverse bind matrices: Bevy reserves matrices for it and leaves them alone.
+pub fn skin(joints: usize) -> SkinnedMesh {
+    SkinnedMesh { joints: vec![Entity::PLACEHOLDER; joints], ..SkinnedMesh::default() }
+}
+
+/// Characters that are gone, or have another rig or a changed one, leave the crowd.
+fn release(
+    mut commands: Commands,
+    mut crowd: ResMut<PhalanxCrowd>,
+    mut gone: RemovedComponents<PhalanxInstance>,
+    mut removed: RemovedComponents<PhalanxCharacter>,
+    mut assets: MessageReader<AssetEvent<PhalanxRig>>,
+    changed: Query<(Entity, &PhalanxCharacter, &PhalanxInstance), Changed<PhalanxCharacter>>,
+    mut all: Query<(Entity, &PhalanxInstance, Option<&mut PhalanxPlayer>)>,
+) {
+    let mut leave: Vec<InstanceId> = Vec::new();
+    for entity in gone.read() {
+        leave.extend(crowd.instances.remove(&entity));
+    }
+    let mut unbound: Vec<Entity> = removed.read().filter(|&entity| all.contains(entity)).collect();
+    unbound
+        .extend(changed.iter().filter(|(_, c, i)| c.0.id() != i.asset).map(|(entity, ..)| entity));
+    for event in assets.read() {
+        if let AssetEvent::Modified { id } = event {
+            for (entity, instance, player) in all.iter_mut().filter(|(_, i, _)| i.asset == *id) {
+                // What plays goes on by its names.
+                if let Some(mut player) = player {
+                    player.resume(&crowd.crowd, instance);
+                }
+                unbound.push(entity);
+            }
+        }
+    }
+    for entity in unbound {
+        let Ok((_, instance, _)) = all.get(entity) else { continue };
+        for (mesh, _) in &instance.meshes {
+            commands.entity(*mesh).try_despawn();
+        }
+        commands.entity(entity).try_remove::<PhalanxInstance>();
+        leave.extend(crowd.instances.remove(&entity));
+    }
+    for &instance in &leave {
+        crowd.entities.remove(&instance);
+    }
+    if let Err(error) = crowd.crowd.despawn_many(&leave) {
+        error!("characters cannot leave the crowd: {error}");
+    }
+}
+
+/// Characters whose rig has loaded become instances.
+pub fn bind(
+    mut commands: Commands,
+    mut crowd: ResMut<PhalanxCrowd>,
+    assets: Res<Assets<PhalanxRig>>,
+    waiting: Query<
+        (Entity, &PhalanxCharacter, Has<WorldAssetRoot>, Has<PhalanxJointEntities>),
+        Without<PhalanxInstance>,
+    >,
+    mut refused: Local<Vec<AssetId<PhalanxRig>>>,
+) {
+    for (entity, character, scene, joints) in &waiting {
+        let asset = character.0.id();
+        let Some(rig) = assets.get(asset) else { continue };
+        if refused.contains(&asset) {
+            continue;
+        }
+        let bound = crowd.load(asset, &rig.rig).and_then(|id| Ok((id, crowd.crowd.spawn(id)?)));
+        let (id, instance) = match bound {
+            Ok(bound) => bound,
+            Err(error) => {
+                error!("{}: no characters: {error}", rig.rig.name());
+                refused.push(asset);
+                continue;
+            }
+        };
+        crowd.instances.insert(entity, instance);
+        crowd.entities.insert(instance, entity);
+        let mut meshes = Vec::new();
+        // Bevy's scene brings meshes of its own.
+        for surface in rig.surfaces.iter().filter(|surface| surface.lod == 0 && !scene) {
+            let skin = skin(surface.rows.len());
+            let mesh = Mesh3d(surface.mesh.clone());
+            let material = MeshMaterial3d(surface.material.clone());
+            let child = commands
+                .spawn((mesh, material, skin, Aabb::default(), NoAutoAabb, ChildOf(entity)))
+                .id();
+            meshes.push((child, surface.rows.clone()));
+        }
+        for name in rig.rig.skeleton().names().iter().filter(|_| joints) {
+            commands.spawn((
+                PhalanxAttachment::new(name),
+                Name::new(name.clone()),
+                ChildOf(entity),
+            ));
+        }
+        commands.entity(entity).insert(PhalanxInstance { instance, rig: id, asset, meshes });
+    }
+    refused.retain(|asset| assets.contains(*asset));
+}
