@@ -69,11 +69,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recorded {
 
     fn on_enter(&self, id: &Id, _: Context<'_, S>) {
         OPEN.with_borrow_mut(|open| {
-            open.push(Open {
-                id: id.clone(),
-                since: ThreadTime::now(),
-                inside: Duration::ZERO,
-            });
+            open.push(Open { id: id.clone(), since: ThreadTime::now(), inside: Duration::ZERO });
         });
     }
 
