@@ -152,7 +152,7 @@ fn set_up(
         Transform::from_xyz(0.0, 2.2, front),
     ));
     commands.spawn((
-        DirectionalLight::default(),
+        DirectionalLight { illuminance: 3000.0, ..default() },
         Transform::from_xyz(1.0, 3.0, 2.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
     #[cfg(feature = "window")]
