@@ -3,14 +3,14 @@
 //! `cargo run --release --features window --example many_foxes_phalanx -- Fox.glb --count 10000` opens a window.
 //! With `--frames 300` there is none: so many frames are drawn into an image, and the time of each part is printed.
 
+mod offscreen;
 mod spans;
 
 use argh::FromArgs;
-use bevy::camera::RenderTarget;
 use bevy::light::CascadeShadowConfigBuilder;
+use bevy::mesh::skinning::SkinnedMesh;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
-use bevy::render::render_resource::TextureFormat;
 use bevy::time::TimeUpdateStrategy;
 use bevy::window::ExitCondition;
 use bevy::world_serialization::WorldInstanceReady;
@@ -37,6 +37,12 @@ struct Args {
     /// draw so many frames without a window and print the time that each part takes
     #[argh(option)]
     frames: Option<u32>,
+    /// where the last of these frames goes, a PNG file
+    #[argh(option)]
+    picture: Option<PathBuf>,
+    /// do not draw the foxes in these frames, so that what draws takes no time: all else is as if they were drawn
+    #[argh(switch)]
+    undrawn: bool,
 }
 
 #[derive(Resource)]
@@ -78,11 +84,15 @@ fn main() -> AppExit {
         .set(WindowPlugin { primary_window: window, exit_condition: exit, ..default() })
         .set(RenderPlugin { synchronous_pipeline_compilation: frames.is_some(), ..default() });
     if frames.is_some() {
+        // It would set another subscriber.
         plugins = plugins.disable::<bevy::log::LogPlugin>();
     }
     let mut app = App::new();
-    app.add_plugins((plugins, PhalanxPlugin::default()))
-        .insert_resource(StaticTransformOptimizations::Disabled)
+    app.add_plugins(plugins);
+    if !args.bevy {
+        app.add_plugins(PhalanxPlugin::default());
+    }
+    app.insert_resource(StaticTransformOptimizations::Disabled)
         .insert_resource(Foxes { speed: 2.0, moving: true })
         .insert_resource(args.clone())
         .add_systems(Startup, set_up)
@@ -114,22 +124,35 @@ fn measure(mut app: App, args: &Args, frames: u32, recorded: &spans::Recorded) -
             return AppExit::error();
         }
     }
+    if args.undrawn {
+        let world = app.world_mut();
+        let mut meshes = world.query_filtered::<Entity, With<SkinnedMesh>>();
+        for mesh in meshes.iter(world).collect::<Vec<_>>() {
+            world.entity_mut(mesh).remove::<MeshMaterial3d<StandardMaterial>>();
+        }
+    }
     for _ in 0..20 {
         app.update();
     }
-    recorded.clear();
+    let processor = recorded.restart();
     let start = Instant::now();
     for _ in 0..frames {
         app.update();
     }
-    let frame = start.elapsed() / frames;
+    let [frame, processor] = [start.elapsed(), processor.elapsed()]
+        .map(|time| time.as_secs_f64() * 1e3 / f64::from(frames));
     let way = if args.bevy { "Bevy" } else { "Phalanx" };
     println!(
-        "{way}: {} foxes, {frames} frames, {:.3} ms a frame in all",
-        args.count,
-        frame.as_secs_f64() * 1e3
+        "{way}: {} foxes, {frames} frames, {frame:.3} ms a frame, {processor:.3} ms of processors",
+        args.count
     );
     recorded.print(frames);
+    if let Some(file) = &args.picture
+        && let Err(error) = offscreen::save(&mut app, file)
+    {
+        eprintln!("{}: {error}", file.display());
+        return AppExit::error();
+    }
     AppExit::Success
 }
 
@@ -190,12 +213,7 @@ fn set_up(
         Transform::from_translation(eye).looking_at(0.2 * Vec3::new(eye.x, 0.0, eye.z), Vec3::Y);
     let mut camera = commands.spawn((Camera3d::default(), looking));
     if args.frames.is_some() {
-        let image =
-            images.add(Image::new_target_texture(640, 360, TextureFormat::Rgba8UnormSrgb, None));
-        camera.insert((
-            RenderTarget::Image(image.into()),
-            bevy::core_pipeline::tonemapping::Tonemapping::None,
-        ));
+        camera.insert(offscreen::target(&mut images));
     }
     commands.spawn((
         Mesh3d(meshes.add(Plane3d::default().mesh().size(5000.0, 5000.0))),

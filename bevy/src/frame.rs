@@ -84,7 +84,12 @@ pub(crate) fn evaluate(mut crowd: ResMut<PhalanxCrowd>) {
     }
     pool.scope(|scope| {
         for part in parts {
-            scope.spawn(async move { part() });
+            scope.spawn(async move {
+                // Tasks run beside the span of the system.
+                #[cfg(feature = "trace")]
+                let _span = tracing::info_span!("evaluate part").entered();
+                part();
+            });
         }
     });
 }

@@ -82,6 +82,8 @@ fn extract_palettes(
             rest = others;
             start = end;
             scope.spawn(async move {
+                #[cfg(feature = "trace")]
+                let _span = tracing::info_span!("write palettes").entered();
                 for job in these {
                     let at = job.to - first;
                     write(job, rows, &mut out[at..at + job.len]);
