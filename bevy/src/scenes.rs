@@ -11,6 +11,7 @@ use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoAutoAabb};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
+use bevy::math::{Affine3A, Quat};
 use bevy::mesh::Mesh3d;
 use bevy::mesh::morph::MeshMorphWeights;
 use bevy::mesh::skinning::SkinnedMesh;
@@ -131,18 +132,25 @@ fn rigid(
     (character, node): (Entity, Entity),
     found: usize,
 ) -> Range<usize> {
-    let mut place = Affine3x4::IDENTITY;
+    let mut place = Affine3A::IDENTITY;
     let mut at = Some(found);
     let mut joint = None;
     while let Some(node) = at.and_then(|at| rig.nodes().get(at)).filter(|_| joint.is_none()) {
         joint = node.joint;
         if joint.is_none() {
-            let local = node.matrix.as_ref().map(Affine3x4::from_cols_array);
-            place = local.unwrap_or_else(|| node.local.to_affine()) * place;
+            let local = match &node.matrix {
+                Some(matrix) => affine(&Affine3x4::from_cols_array(matrix)),
+                None => Affine3A::from_scale_rotation_translation(
+                    node.local.scale.to_array().into(),
+                    Quat::from_array(node.local.rotation.to_array()),
+                    node.local.translation.to_array().into(),
+                ),
+            };
+            place = local * place;
         }
         at = node.parent;
     }
-    let transform = Transform::from_matrix(affine(&place).into());
+    let transform = Transform::from_matrix(place.into());
     let mut node = commands.entity(node);
     node.insert((transform, ChildOf(character)));
     if let Some(joint) = joint {
