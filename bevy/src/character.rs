@@ -3,7 +3,9 @@
 use crate::PhalanxSystems;
 use crate::crowd::PhalanxCrowd;
 use crate::joints::PhalanxAttachment;
+use crate::levels;
 use crate::loader::PhalanxRig;
+use crate::morphs::{self, Morphed};
 use crate::player::{self, PhalanxPlayer};
 use bevy::asset::{AssetEvent, AssetId, Assets, Handle};
 use bevy::camera::primitives::Aabb;
@@ -41,9 +43,13 @@ pub struct PhalanxJointEntities;
 pub struct PhalanxInstance {
     pub(crate) instance: InstanceId,
     pub(crate) rig: RigId,
-    asset: AssetId<PhalanxRig>,
+    pub(crate) asset: AssetId<PhalanxRig>,
     /// The children that the plugin spawned, with the rows of the palette that each shows.
     pub(crate) meshes: Vec<(Entity, Range<usize>)>,
+    /// The level of detail of these meshes.
+    pub(crate) level: usize,
+    /// True if the plugin spawned them: it then has those of other levels.
+    pub(crate) own_meshes: bool,
 }
 
 impl PhalanxInstance {
@@ -100,7 +106,7 @@ fn release(
         for (mesh, _) in &instance.meshes {
             commands.entity(*mesh).try_despawn();
         }
-        commands.entity(entity).try_remove::<PhalanxInstance>();
+        commands.entity(entity).try_remove::<(PhalanxInstance, Morphed)>();
         leave.extend(crowd.instances.remove(&entity));
     }
     for &instance in &leave {
@@ -141,14 +147,26 @@ pub fn bind(
         crowd.entities.insert(instance, entity);
         let mut meshes = Vec::new();
         // Bevy's scene brings meshes of its own.
-        for surface in rig.surfaces.iter().filter(|surface| surface.lod == 0 && !scene) {
-            let skin = skin(surface.rows.len());
-            let mesh = Mesh3d(surface.mesh.clone());
-            let material = MeshMaterial3d(surface.material.clone());
+        let own = levels::children(rig).into_iter().filter(|_| !scene);
+        let mut surfaces = levels::of_level(rig, 0);
+        let mut morphed = false;
+        for rows in own {
+            let surface = surfaces.next();
+            let mesh = Mesh3d(surface.map(|surface| surface.mesh.clone()).unwrap_or_default());
+            let material = surface.map(|surface| surface.material.clone()).unwrap_or_default();
+            let bounds = (Aabb::default(), NoAutoAabb);
             let child = commands
-                .spawn((mesh, material, skin, Aabb::default(), NoAutoAabb, ChildOf(entity)))
+                .spawn((mesh, MeshMaterial3d(material), skin(rows), bounds, ChildOf(entity)))
                 .id();
-            meshes.push((child, surface.rows.clone()));
+            let node = surface.and_then(|surface| rig.rig.meshes().get(surface.mesh_index));
+            if let Some(weights) = node.and_then(|mesh| morphs::weights(&rig.rig, mesh.node)) {
+                commands.entity(child).insert(weights);
+                morphed = true;
+            }
+            meshes.push((child, surface.map_or(0..0, |surface| surface.rows.clone())));
+        }
+        if morphed {
+            commands.entity(entity).insert(Morphed);
         }
         for name in rig.rig.skeleton().names().iter().filter(|_| joints) {
             commands.spawn((
@@ -157,7 +175,14 @@ pub fn bind(
                 ChildOf(entity),
             ));
         }
-        commands.entity(entity).insert(PhalanxInstance { instance, rig: id, asset, meshes });
+        commands.entity(entity).insert(PhalanxInstance {
+            instance,
+            rig: id,
+            asset,
+            meshes,
+            level: 0,
+            own_meshes: !scene,
+        });
     }
     refused.retain(|asset| assets.contains(*asset));
 }

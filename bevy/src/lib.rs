@@ -33,9 +33,11 @@ mod events;
 mod frame;
 mod images;
 mod joints;
+mod levels;
 mod loader;
 mod meshes;
 mod modifiers;
+mod morphs;
 mod palettes;
 mod player;
 mod scenes;
@@ -53,6 +55,7 @@ pub use modifiers::{
 pub use phalanx;
 pub use player::{PhalanxPlayer, PlayCall};
 
+use ::phalanx::crowd::Tiers;
 use bevy::asset::AssetApp;
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::schedule::{InternedScheduleLabel, IntoScheduleConfigs, ScheduleLabel, SystemSet};
@@ -64,11 +67,15 @@ pub struct PhalanxPlugin {
     /// The schedule in which calls are applied and the clock advances, by its `Time`. `FixedPostUpdate` gives steps of
     /// one length. Default `PostUpdate`, where the virtual time of the app stands still while it is paused.
     pub schedule: InternedScheduleLabel,
+    /// The tiers of the crowd, by which it evaluates characters as often as Bevy's cameras and shadows need them:
+    /// `Some(Tiers::default())`. Default `None`: each visible character in every frame. Later,
+    /// `set_tiers` of [`PhalanxCrowd::crowd`] changes them.
+    pub tiers: Option<Tiers>,
 }
 
 impl Default for PhalanxPlugin {
     fn default() -> Self {
-        Self { schedule: PostUpdate.intern() }
+        Self { schedule: PostUpdate.intern(), tiers: None }
     }
 }
 
@@ -93,6 +100,12 @@ impl Plugin for PhalanxPlugin {
             .register_type::<PhalanxCharacter>()
             .register_type::<PhalanxJointEntities>()
             .register_type::<PhalanxPlayer>();
+        let mut crowd = app.world_mut().resource_mut::<PhalanxCrowd>();
+        if let Some(tiers) = &self.tiers
+            && let Err(error) = crowd.crowd.set_tiers(Some(tiers.clone()))
+        {
+            tracing::error!("the crowd has no tiers: {error}");
+        }
         app.configure_sets(
             self.schedule,
             (PhalanxSystems::Bind, PhalanxSystems::Advance)
@@ -112,6 +125,8 @@ impl Plugin for PhalanxPlugin {
         frame::add(app, self.schedule);
         events::add(app, self.schedule);
         views::add(app);
+        levels::add(app);
+        morphs::add(app);
         modifiers::add(app);
         joints::add(app);
         palettes::add(app);

@@ -9,8 +9,9 @@ use bevy::image::TextureError;
 use bevy::mesh::Mesh;
 use bevy::pbr::StandardMaterial;
 use bevy::reflect::TypePath;
+use phalanx::build::{BuildError, add_lod};
 use phalanx::format::{Library, ReadError, RigOptions, is_phx};
-use phalanx::import::{ImportError, ImportOptions, UpAxis, import_slice};
+use phalanx::import::{ImportError, ImportOptions, UpAxis, import_slice, read_slice};
 use phalanx::mesh::ImageMode;
 use phalanx::rig::Rig;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,9 @@ pub struct RigSettings {
     pub z_up: bool,
     /// True if what a clip's root travels is taken out of its pose, as root motion.
     pub root_motion: bool,
+    /// Files with the coarser levels of detail, the finest first, relative to this one: their meshes on this skeleton.
+    /// A .phx file has its levels inside.
+    pub lods: Vec<String>,
 }
 
 /// Why a file is no rig.
@@ -71,6 +75,9 @@ pub enum RigLoaderError {
     /// The glTF file is refused.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A level of detail does not fit.
+    #[error(transparent)]
+    Lod(#[from] BuildError),
     /// The .phx file is refused.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -128,10 +135,18 @@ impl AssetLoader for RigLoader {
             let imported = import_slice(&bytes, &name, None::<&Path>, &options)?;
             let count = imported.rigs.len();
             let mut rigs = imported.rigs.into_iter();
-            match (rigs.next(), count) {
+            let mut rig = match (rigs.next(), count) {
                 (Some(rig), 1) => rig,
                 _ => return Err(RigLoaderError::Rigs { file: name, rigs: count }),
+            };
+            for lod in &settings.lods {
+                let path = path.resolve_embed_str(lod)?;
+                let bytes = context.read_asset_bytes(&path).await?;
+                let bytes = embedded(bytes, &path, context).await?;
+                let (scene, _) = read_slice(&bytes, lod, None::<&Path>, &options)?;
+                add_lod(&mut rig, &scene)?;
             }
+            rig
         };
         let materials = images::materials(&rig, context)?;
         let surfaces = meshes::surfaces(&rig, &materials, context);

@@ -2,10 +2,13 @@
 
 use crate::loader::RigSurface;
 use bevy::asset::{Handle, LoadContext, RenderAssetUsages};
+use bevy::math::Vec3;
+use bevy::mesh::morph::{MAX_MORPH_WEIGHTS, MorphAttributes};
 use bevy::mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues};
 use bevy::pbr::StandardMaterial;
 use phalanx::mesh::Primitive;
 use phalanx::rig::{Rig, RigMesh};
+use tracing::warn;
 
 /// Influences of a vertex that Bevy's skinning reads.
 const PER_VERTEX: usize = 4;
@@ -60,9 +63,13 @@ fn mesh(rig_mesh: &RigMesh, primitive: &Primitive, normals_mapped: bool) -> Mesh
     mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_INDEX, VertexAttributeValues::Uint16x4(joints));
     mesh.insert_attribute(Mesh::ATTRIBUTE_JOINT_WEIGHT, weights);
     mesh.insert_indices(Indices::U32(primitive.indices.clone()));
+    let mut targets = targets(primitive);
     if primitive.normals.is_empty() {
         // glTF asks for flat normals, which need vertices of their own for each triangle.
         mesh.duplicate_vertices();
+        for target in &mut targets {
+            *target = primitive.indices.iter().map(|&i| target[i as usize]).collect();
+        }
         mesh.compute_flat_normals();
     } else {
         mesh.insert_attribute(Mesh::ATTRIBUTE_NORMAL, primitive.normals.clone());
@@ -70,11 +77,35 @@ fn mesh(rig_mesh: &RigMesh, primitive: &Primitive, normals_mapped: bool) -> Mesh
             mesh.insert_attribute(Mesh::ATTRIBUTE_TANGENT, primitive.tangents.clone());
         }
     }
+    match targets.len() {
+        0 => {}
+        1..=MAX_MORPH_WEIGHTS => mesh.set_morph_targets(targets.concat()),
+        more => warn!("a mesh of {more} morph targets has none: Bevy draws {MAX_MORPH_WEIGHTS}"),
+    }
     if normals_mapped && !mesh.contains_attribute(Mesh::ATTRIBUTE_TANGENT) {
         // Without coordinates of a texture there are none; the map is then not used.
         let _ = mesh.generate_tangents();
     }
     mesh
+}
+
+/// What each morph target adds to each vertex.
+fn targets(primitive: &Primitive) -> Vec<Vec<MorphAttributes>> {
+    let of =
+        |values: &[[f32; 3]], vertex: usize| values.get(vertex).map_or(Vec3::ZERO, |&v| v.into());
+    let targets = primitive.targets.iter();
+    targets
+        .map(|target| {
+            let vertex = |v| {
+                MorphAttributes::new(
+                    of(&target.positions, v),
+                    of(&target.normals, v),
+                    of(&target.tangents, v),
+                )
+            };
+            (0..primitive.positions.len()).map(vertex).collect()
+        })
+        .collect()
 }
 
 /// The four largest influences of each vertex, in the form that Bevy's skinning reads.

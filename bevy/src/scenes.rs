@@ -3,23 +3,28 @@
 use crate::PhalanxSystems;
 use crate::character::{self, PhalanxCharacter, PhalanxInstance};
 use crate::crowd::PhalanxCrowd;
+use crate::frame::affine;
 use crate::joints::PhalanxAttachment;
+use crate::morphs::{self, Morphed};
 use bevy::asset::AssetServer;
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoAutoAabb};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
+use bevy::math::{Affine3A, Quat};
 use bevy::mesh::Mesh3d;
+use bevy::mesh::morph::MeshMorphWeights;
 use bevy::mesh::skinning::SkinnedMesh;
 use bevy::prelude::{App, Transform};
-use bevy::world_serialization::WorldInstanceReady;
+use bevy::world_serialization::{InstanceId, WorldInstanceReady, WorldInstanceSpawner};
+use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use std::ops::Range;
 use tracing::error;
 
 /// The scene of a character has spawned, and its meshes are still Bevy's.
 #[derive(Component)]
-pub struct SceneReady;
+pub struct SceneReady(InstanceId);
 
 pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
     app.add_observer(
@@ -27,11 +32,12 @@ pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
          mut commands: Commands,
          c: Query<(), With<PhalanxCharacter>>| {
             if c.contains(ready.entity) {
-                commands.entity(ready.entity).try_insert(SceneReady);
+                commands.entity(ready.entity).try_insert(SceneReady(ready.instance_id));
             }
         },
     );
-    app.add_systems(schedule, adopt.after(character::bind).in_set(PhalanxSystems::Bind));
+    let adopt = adopt.run_if(resource_exists::<WorldInstanceSpawner>).after(character::bind);
+    app.add_systems(schedule, adopt.in_set(PhalanxSystems::Bind));
 }
 
 /// Gives the meshes of a scene the palettes of its character and takes its nodes away.
@@ -39,64 +45,118 @@ fn adopt(
     mut commands: Commands,
     crowd: Res<PhalanxCrowd>,
     server: Res<AssetServer>,
-    mut ready: Query<(Entity, &mut PhalanxInstance), With<SceneReady>>,
-    children: Query<&Children>,
+    spawner: Res<WorldInstanceSpawner>,
+    mut ready: Query<(Entity, &SceneReady, &mut PhalanxInstance)>,
     skinned: Query<&SkinnedMesh>,
-    meshes: Query<&ChildOf, (With<Mesh3d>, Without<SkinnedMesh>)>,
+    meshes: Query<(&ChildOf, Has<SkinnedMesh>, Has<MeshMorphWeights>), With<Mesh3d>>,
+    parents: Query<&ChildOf>,
     names: Query<&Name>,
 ) {
-    for (entity, mut instance) in &mut ready {
+    for (entity, scene, mut instance) in &mut ready {
+        commands.entity(entity).remove::<SceneReady>();
         let Ok(rig) = crowd.crowd.rig(instance.rig()) else { continue };
-        let roots: Vec<Entity> = children.get(entity).into_iter().flatten().copied().collect();
-        for descendant in children.iter_descendants(entity) {
-            if let Ok(skin) = skinned.get(descendant) {
-                let path = server.get_path(skin.inverse_bindposes.id());
-                let label = path.as_ref().and_then(|path| path.label()).unwrap_or("");
-                let Some(rows) = skin_rows(rig, label, skin.joints.len()) else {
-                    error!(
-                        "{descendant}: skin `{label}` of {} joints is not in {}",
-                        skin.joints.len(),
-                        rig.name()
-                    );
-                    continue;
-                };
-                commands
-                    .entity(descendant)
-                    .insert((
-                        character::skin(rows.len()),
-                        Transform::IDENTITY,
-                        Aabb::default(),
-                        NoAutoAabb,
-                    ))
-                    .insert(ChildOf(entity))
-                    .remove::<DynamicSkinnedMeshBounds>();
-                instance.meshes.push((descendant, rows));
-            } else if let Ok(node) = meshes.get(descendant) {
-                // A mesh without a skin hangs below its node, which moves as a joint.
-                let node = node.parent();
-                let name = names.get(node).map(Name::as_str).unwrap_or("");
-                if rig.skeleton().joint(name).is_err() {
-                    error!("{descendant}: its node `{name}` is no joint of {}", rig.name());
-                    continue;
-                }
-                commands
-                    .entity(node)
-                    .insert((PhalanxAttachment::new(name), Transform::IDENTITY))
-                    .insert(ChildOf(entity));
+        if rig.lod_count() > 1 {
+            error!("{entity}: a scene of Bevy's has no levels of detail; spawn without it");
+        }
+        let of_scene: Vec<Entity> = spawner.iter_instance_entities(scene.0).collect();
+        let mut kept = Vec::new();
+        for &mesh in &of_scene {
+            let Ok((child_of, skins, morphs)) = meshes.get(mesh) else { continue };
+            let node = child_of.parent();
+            let name = names.get(node).map(Name::as_str).unwrap_or("");
+            let Some(found) = find(rig, name, morphs) else {
+                error!("{mesh}: its node `{name}` is not in {}", rig.name());
+                continue;
+            };
+            let adopted = match skins {
+                true => skin(&mut commands, &server, rig, (entity, mesh), &skinned),
+                false => Some(rigid(&mut commands, rig, (entity, node), found)),
+            };
+            let Some(rows) = adopted else { continue };
+            kept.push(if skins { mesh } else { node });
+            if let Some(weights) = morphs::weights(rig, found).filter(|_| morphs) {
+                commands.entity(mesh).insert(weights);
+                commands.entity(entity).insert(Morphed);
+            }
+            if !rows.is_empty() || morphs {
+                instance.meshes.push((mesh, rows));
             }
         }
-        commands.entity(entity).remove::<SceneReady>();
-        // After the calls above, so that what has moved stays.
-        commands.queue(move |world: &mut World| {
-            for root in roots {
-                let kept = world.get::<SkinnedMesh>(root).is_some()
-                    || world.get::<PhalanxAttachment>(root).is_some();
-                if !kept && let Ok(root) = world.get_entity_mut(root) {
-                    root.despawn();
-                }
-            }
-        });
+        // The other nodes go, without those that have moved out of them.
+        let is_root = |e: &Entity| parents.get(*e).is_ok_and(|parent| parent.parent() == entity);
+        for root in of_scene.into_iter().filter(is_root).filter(|root| !kept.contains(root)) {
+            commands.entity(root).try_despawn();
+        }
     }
+}
+
+/// The node of a rig with the name that Bevy gives it, and with morph weights if a mesh needs them.
+fn find(rig: &Rig, name: &str, morphs: bool) -> Option<usize> {
+    rig.nodes().iter().position(|node| {
+        let named = match &node.name {
+            Some(own) => own == name,
+            None => name.strip_prefix("GltfNode").is_some_and(|n| n == node.source.to_string()),
+        };
+        named && (!morphs || !node.morphs.is_empty())
+    })
+}
+
+/// A mesh with a skin: it hangs below the character. `None` if the rig has no such skin.
+fn skin(
+    commands: &mut Commands,
+    server: &AssetServer,
+    rig: &Rig,
+    (character, mesh): (Entity, Entity),
+    skinned: &Query<&SkinnedMesh>,
+) -> Option<Range<usize>> {
+    let skin = skinned.get(mesh).ok()?;
+    let path = server.get_path(skin.inverse_bindposes.id());
+    let label = path.as_ref().and_then(|path| path.label()).unwrap_or("");
+    let joints = skin.joints.len();
+    let Some(rows) = skin_rows(rig, label, joints) else {
+        error!("{mesh}: skin `{label}` of {joints} joints is not in {}", rig.name());
+        return None;
+    };
+    let bounds = (Aabb::default(), NoAutoAabb);
+    commands
+        .entity(mesh)
+        .insert((character::skin(joints), Transform::IDENTITY, bounds, ChildOf(character)))
+        .remove::<DynamicSkinnedMeshBounds>();
+    Some(rows)
+}
+
+/// A mesh without a skin hangs below its node, which follows a joint, or stands where the file has it.
+fn rigid(
+    commands: &mut Commands,
+    rig: &Rig,
+    (character, node): (Entity, Entity),
+    found: usize,
+) -> Range<usize> {
+    let mut place = Affine3A::IDENTITY;
+    let mut at = Some(found);
+    let mut joint = None;
+    while let Some(node) = at.and_then(|at| rig.nodes().get(at)).filter(|_| joint.is_none()) {
+        joint = node.joint;
+        if joint.is_none() {
+            let local = match &node.matrix {
+                Some(matrix) => affine(&Affine3x4::from_cols_array(matrix)),
+                None => Affine3A::from_scale_rotation_translation(
+                    node.local.scale.to_array().into(),
+                    Quat::from_array(node.local.rotation.to_array()),
+                    node.local.translation.to_array().into(),
+                ),
+            };
+            place = local * place;
+        }
+        at = node.parent;
+    }
+    let transform = Transform::from_matrix(place.into());
+    let mut node = commands.entity(node);
+    node.insert((transform, ChildOf(character)));
+    if let Some(joint) = joint {
+        node.insert(PhalanxAttachment::new(&rig.skeleton().names()[usize::from(joint)]));
+    }
+    0..0
 }
 
 /// The rows of a skin of the file by the label that Bevy's loader gives its matrices: `Skin0/InverseBindMatrices`.
