@@ -2,7 +2,6 @@
 
 use crate::PhalanxSystems;
 use crate::crowd::PhalanxCrowd;
-use crate::joints::PhalanxAttachment;
 use crate::loader::PhalanxRig;
 use crate::player::{self, PhalanxPlayer};
 use bevy::asset::{AssetEvent, AssetId, Assets, Handle};
@@ -30,11 +29,6 @@ use tracing::error;
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 #[require(Transform, Visibility)]
 pub struct PhalanxCharacter(pub Handle<PhalanxRig>);
-
-/// Beside a [`PhalanxCharacter`]: an entity per joint as its child, with the joint's name and [`PhalanxAttachment`].
-#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
-#[reflect(Component, Default, Debug, Clone, PartialEq)]
-pub struct PhalanxJointEntities;
 
 /// A character that is an instance of the crowd. The plugin adds and removes it.
 #[derive(Component, Debug)]
@@ -116,13 +110,10 @@ pub fn bind(
     mut commands: Commands,
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
-    waiting: Query<
-        (Entity, &PhalanxCharacter, Has<WorldAssetRoot>, Has<PhalanxJointEntities>),
-        Without<PhalanxInstance>,
-    >,
+    waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
     mut refused: Local<Vec<AssetId<PhalanxRig>>>,
 ) {
-    for (entity, character, scene, joints) in &waiting {
+    for (entity, character, scene) in &waiting {
         let asset = character.0.id();
         let Some(rig) = assets.get(asset) else { continue };
         if refused.contains(&asset) {
@@ -149,13 +140,6 @@ pub fn bind(
                 .spawn((mesh, material, skin, Aabb::default(), NoAutoAabb, ChildOf(entity)))
                 .id();
             meshes.push((child, surface.rows.clone()));
-        }
-        for name in rig.rig.skeleton().names().iter().filter(|_| joints) {
-            commands.spawn((
-                PhalanxAttachment::new(name),
-                Name::new(name.clone()),
-                ChildOf(entity),
-            ));
         }
         commands.entity(entity).insert(PhalanxInstance { instance, rig: id, asset, meshes });
     }
