@@ -1,4 +1,7 @@
 //! The plugin in apps without a window. They draw on whatever device is there; a software one will do.
 
+mod bare;
 mod common;
+mod joints;
+mod modifiers;
 mod pictures;
