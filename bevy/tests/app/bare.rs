@@ -25,6 +25,7 @@ pub fn app() -> App {
     .init_asset::<Mesh>()
     .init_asset::<StandardMaterial>()
     .init_asset::<Image>()
+    .init_asset::<bevy::mesh::skinning::SkinnedMeshInverseBindposes>()
     .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
     app.finish();
     app.cleanup();
