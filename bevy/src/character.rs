@@ -72,7 +72,8 @@ fn release(
     mut all: Query<(Entity, &PhalanxInstance, Option<&mut PhalanxPlayer>)>,
 ) {
     let mut leave: Vec<InstanceId> = Vec::new();
-    for entity in gone.read() {
+    // One that was bound again in the frame in which it was released has another instance.
+    for entity in gone.read().filter(|&entity| !all.contains(entity)) {
         leave.extend(crowd.instances.remove(&entity));
     }
     let mut unbound: Vec<Entity> = removed.read().filter(|&entity| all.contains(entity)).collect();

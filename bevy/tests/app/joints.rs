@@ -142,7 +142,8 @@ fn joint_entities_are_at_their_joints() {
     let all: Vec<(Entity, String)> =
         all.iter(app.world()).map(|(e, name, _)| (e, name.to_string())).collect();
     assert_eq!(all.len(), 47);
-    for (entity, name) in all {
+    // The left index finger has springs.
+    for (entity, name) in all.into_iter().filter(|(_, name)| !name.starts_with("LeftHandIndex")) {
         equal(world(&app, entity), place(3).compute_affine() * by_mixer(&name, 4));
     }
 }
