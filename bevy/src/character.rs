@@ -2,7 +2,6 @@
 
 use crate::PhalanxSystems;
 use crate::crowd::PhalanxCrowd;
-use crate::joints::PhalanxAttachment;
 use crate::levels;
 use crate::loader::PhalanxRig;
 use crate::morphs::{self, Morphed};
@@ -32,11 +31,6 @@ use tracing::error;
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 #[require(Transform, Visibility)]
 pub struct PhalanxCharacter(pub Handle<PhalanxRig>);
-
-/// Beside a [`PhalanxCharacter`]: an entity per joint as its child, with the joint's name and [`PhalanxAttachment`].
-#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
-#[reflect(Component, Default, Debug, Clone, PartialEq)]
-pub struct PhalanxJointEntities;
 
 /// A character that is an instance of the crowd. The plugin adds and removes it.
 #[derive(Component, Debug)]
@@ -84,7 +78,8 @@ fn release(
     mut all: Query<(Entity, &PhalanxInstance, Option<&mut PhalanxPlayer>)>,
 ) {
     let mut leave: Vec<InstanceId> = Vec::new();
-    for entity in gone.read() {
+    // One that was bound again in the frame in which it was released has another instance.
+    for entity in gone.read().filter(|&entity| !all.contains(entity)) {
         leave.extend(crowd.instances.remove(&entity));
     }
     let mut unbound: Vec<Entity> = removed.read().filter(|&entity| all.contains(entity)).collect();
@@ -122,13 +117,10 @@ pub fn bind(
     mut commands: Commands,
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
-    waiting: Query<
-        (Entity, &PhalanxCharacter, Has<WorldAssetRoot>, Has<PhalanxJointEntities>),
-        Without<PhalanxInstance>,
-    >,
+    waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
     mut refused: Local<Vec<AssetId<PhalanxRig>>>,
 ) {
-    for (entity, character, scene, joints) in &waiting {
+    for (entity, character, scene) in &waiting {
         let asset = character.0.id();
         let Some(rig) = assets.get(asset) else { continue };
         if refused.contains(&asset) {
@@ -167,13 +159,6 @@ pub fn bind(
         }
         if morphed {
             commands.entity(entity).insert(Morphed);
-        }
-        for name in rig.rig.skeleton().names().iter().filter(|_| joints) {
-            commands.spawn((
-                PhalanxAttachment::new(name),
-                Name::new(name.clone()),
-                ChildOf(entity),
-            ));
         }
         commands.entity(entity).insert(PhalanxInstance {
             instance,

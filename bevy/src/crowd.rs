@@ -68,6 +68,10 @@ impl Names {
     pub fn modifier(&mut self, name: &str, modifier: ModifierId) {
         self.modifiers.insert(name.to_owned(), modifier);
     }
+
+    pub(crate) fn get_modifier(&self, name: &str) -> Option<ModifierId> {
+        self.modifiers.get(name).copied()
+    }
 }
 
 type Layers = Box<dyn Fn(&Rig) -> Result<Vec<LayerOptions>> + Send + Sync>;
@@ -146,7 +150,7 @@ impl PhalanxCrowd {
 
     /// The modifier of a rig under the name that its setup gave it.
     pub fn modifier(&self, rig: RigId, name: &str) -> Option<ModifierId> {
-        self.names(rig)?.modifiers.get(name).copied()
+        self.names(rig)?.get_modifier(name)
     }
 
     fn names(&self, rig: RigId) -> Option<&Names> {

@@ -46,7 +46,7 @@ pub(crate) fn affine(matrix: &Affine3x4) -> Affine3A {
 }
 
 /// World transforms that changed in this frame.
-fn set_worlds(
+pub(crate) fn set_worlds(
     mut crowd: ResMut<PhalanxCrowd>,
     moved: Query<
         (&PhalanxInstance, &GlobalTransform),

@@ -1,7 +1,8 @@
 //! Images and materials of a rig as Bevy's.
 
 use crate::loader::RigLoaderError;
-use bevy::asset::{Handle, LoadContext, RenderAssetUsages};
+use crate::rig_assets::Store;
+use bevy::asset::{Handle, RenderAssetUsages};
 use bevy::color::{Color, LinearRgba};
 use bevy::image::{
     CompressedImageFormats, Image, ImageAddressMode, ImageFilterMode, ImageSampler,
@@ -11,6 +12,7 @@ use bevy::math::{Affine2, Vec2};
 use bevy::mesh::UvChannel;
 use bevy::pbr::StandardMaterial;
 use bevy::prelude::AlphaMode;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use phalanx::mesh::{AlphaMode as RigAlpha, Filter, ImageData, Material, Sampler, Texture, Wrap};
 use phalanx::rig::Rig;
 use std::collections::HashMap;
@@ -21,13 +23,13 @@ type Loaded = HashMap<(usize, bool, String), Handle<Image>>;
 /// One per material of the rig, then the default.
 pub fn materials(
     rig: &Rig,
-    context: &mut LoadContext<'_>,
+    store: &mut impl Store,
 ) -> Result<Vec<Handle<StandardMaterial>>, RigLoaderError> {
     let mut loaded = Loaded::new();
     let mut handles = Vec::new();
     for (index, material) in rig.materials().iter().chain([&Material::DEFAULT]).enumerate() {
-        let material = standard(rig, material, &mut loaded, context)?;
-        handles.push(context.add_labeled_asset(format!("Material{index}"), material));
+        let material = standard(rig, material, &mut loaded, store)?;
+        handles.push(store.material(format!("Material{index}"), material));
     }
     Ok(handles)
 }
@@ -36,10 +38,10 @@ fn standard(
     rig: &Rig,
     material: &Material,
     loaded: &mut Loaded,
-    context: &mut LoadContext<'_>,
+    store: &mut impl Store,
 ) -> Result<StandardMaterial, RigLoaderError> {
     let mut image = |texture: &Option<Texture>, srgb| match texture {
-        Some(texture) => load(rig, texture, srgb, loaded, context),
+        Some(texture) => load(rig, texture, srgb, loaded, store),
         None => Ok(None),
     };
     let channel = |texture: &Option<Texture>| match texture {
@@ -91,7 +93,7 @@ fn load(
     texture: &Texture,
     srgb: bool,
     loaded: &mut Loaded,
-    context: &mut LoadContext<'_>,
+    store: &mut impl Store,
 ) -> Result<Option<Handle<Image>>, RigLoaderError> {
     let index = texture.image;
     let Some(Some(data)) = rig.images().get(index) else { return Ok(None) };
@@ -99,17 +101,27 @@ fn load(
     if let Some(handle) = loaded.get(&key) {
         return Ok(Some(handle.clone()));
     }
-    let ImageData::Encoded { mime, bytes } = data else { return Ok(None) };
-    let image = Image::from_buffer(
-        bytes,
-        ImageType::MimeType(mime),
-        CompressedImageFormats::NONE,
-        srgb,
-        ImageSampler::Descriptor(sampler(&texture.sampler)),
-        RenderAssetUsages::default(),
-    )
-    .map_err(|source| RigLoaderError::Image { image: index, source })?;
-    let handle = context.add_labeled_asset(format!("Image{}", loaded.len()), image);
+    let sampler = ImageSampler::Descriptor(sampler(&texture.sampler));
+    let usages = RenderAssetUsages::default();
+    let image = match data {
+        ImageData::Encoded { mime, bytes } => {
+            let kind = ImageType::MimeType(mime);
+            Image::from_buffer(bytes, kind, CompressedImageFormats::NONE, srgb, sampler, usages)
+                .map_err(|source| RigLoaderError::Image { image: index, source })?
+        }
+        ImageData::Decoded(pixels) => {
+            let size =
+                Extent3d { width: pixels.width, height: pixels.height, depth_or_array_layers: 1 };
+            let format = match srgb {
+                true => TextureFormat::Rgba8UnormSrgb,
+                false => TextureFormat::Rgba8Unorm,
+            };
+            let rgba = pixels.rgba.clone();
+            let image = Image::new(size, TextureDimension::D2, rgba, format, usages);
+            Image { sampler, ..image }
+        }
+    };
+    let handle = store.image(format!("Image{}", loaded.len()), image);
     loaded.insert(key, handle.clone());
     Ok(Some(handle))
 }

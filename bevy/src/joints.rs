@@ -1,9 +1,11 @@
-//! Entities at joints.
+//! Entities at joints, and joints of characters by name.
 
 use crate::PhalanxSystems;
 use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
+use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::error::Result;
 use bevy::ecs::prelude::*;
 use bevy::math::Affine3A;
 use bevy::prelude::{
@@ -16,6 +18,10 @@ use tracing::error;
 /// A child of a character that follows one of its joints: a sword in a hand, a hat on a head. Its [`Transform`] is
 /// relative to the joint. Its [`GlobalTransform`], and those of its descendants, are of this frame from
 /// [`PhalanxSystems::Evaluate`](crate::PhalanxSystems::Evaluate) on.
+///
+/// Until its character has been evaluated for the first time it is where Bevy puts any child. With tiers it has the pose
+/// of each frame while the character is in the picture, even if the tier shows the mesh an older or interpolated one.
+/// Out of the picture, or hidden, it keeps the last pose and moves with the character's transform.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -41,6 +47,17 @@ impl PhalanxAttachment {
     }
 }
 
+/// Beside a [`PhalanxCharacter`](crate::PhalanxCharacter): an entity per joint as its child, with the joint's name and
+/// [`PhalanxAttachment`]. They go with this component. When the rig changes, joints of the same names keep their
+/// entities.
+#[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
+#[reflect(Component, Default, Debug, Clone, PartialEq)]
+pub struct PhalanxJointEntities;
+
+/// An entity of [`PhalanxJointEntities`].
+#[derive(Component)]
+struct JointEntity;
+
 /// The joint that an attachment has found; `None` if the rig has none of its name.
 #[derive(Component)]
 struct Attached {
@@ -48,13 +65,63 @@ struct Attached {
     joint: Option<usize>,
 }
 
+impl PhalanxCrowd {
+    /// Where a joint of a character is in the world, by the joint's name: as the crowd stands, with the world transform
+    /// that the character had in the last [`PhalanxSystems::Evaluate`](crate::PhalanxSystems::Evaluate). The call
+    /// evaluates the character; for every frame, an entity with [`PhalanxAttachment`] costs less.
+    ///
+    /// # Errors
+    /// If the entity is not a character whose rig has loaded, or has no joint of this name.
+    pub fn joint(&self, character: Entity, joint: &str) -> Result<GlobalTransform> {
+        let instance = self
+            .instance(character)
+            .ok_or_else(|| format!("{character} is no character whose rig has loaded"))?;
+        let model = self.crowd.model_matrix(instance, joint)?;
+        let world = self.crowd.world(instance)?;
+        Ok(GlobalTransform::from(frame::affine(world) * frame::affine(&model)))
+    }
+}
+
 pub fn add(app: &mut App) {
-    app.register_type::<PhalanxAttachment>();
-    let follow = follow.in_set(PhalanxSystems::Evaluate).after(frame::evaluate);
-    app.add_systems(
-        PostUpdate,
-        (find.in_set(PhalanxSystems::Evaluate).before(frame::evaluate), follow),
-    );
+    app.register_type::<PhalanxAttachment>().register_type::<PhalanxJointEntities>();
+    let before = (spawn, find).chain().before(frame::evaluate);
+    let follow = follow.after(frame::evaluate);
+    app.add_systems(PostUpdate, (before, follow).in_set(PhalanxSystems::Evaluate));
+}
+
+type NewlyJointed = Or<(Added<PhalanxInstance>, Added<PhalanxJointEntities>)>;
+
+/// Spawns joint entities of characters that are new or have another rig; takes away those that are not asked for.
+fn spawn(
+    mut commands: Commands,
+    crowd: Res<PhalanxCrowd>,
+    new: Query<(Entity, &PhalanxInstance), (With<PhalanxJointEntities>, NewlyJointed)>,
+    mut removed: RemovedComponents<PhalanxJointEntities>,
+    asked: Query<(), With<PhalanxJointEntities>>,
+    children: Query<&Children>,
+    joints: Query<&PhalanxAttachment, With<JointEntity>>,
+) {
+    let of = |entity: Entity| children.get(entity).into_iter().flatten().copied();
+    for entity in removed.read().filter(|&entity| !asked.contains(entity)) {
+        for child in of(entity).filter(|&child| joints.contains(child)) {
+            commands.entity(child).try_despawn();
+        }
+    }
+    for (entity, instance) in &new {
+        let Ok(rig) = crowd.crowd.rig(instance.rig) else { continue };
+        let mut missing: Vec<&str> = rig.skeleton().names().iter().map(String::as_str).collect();
+        for child in of(entity) {
+            let Ok(attachment) = joints.get(child) else { continue };
+            match missing.iter().position(|name| *name == attachment.joint) {
+                Some(at) => _ = missing.remove(at),
+                None => commands.entity(child).try_despawn(),
+            }
+        }
+        for joint in missing {
+            let name = Name::new(joint.to_owned());
+            commands.spawn((PhalanxAttachment::new(joint), JointEntity, name, ChildOf(entity)));
+        }
+    }
 }
 
 /// Finds joints of attachments that are new or whose character has another rig, and has the crowd keep them.
@@ -64,10 +131,10 @@ fn find(
     attachments: Query<(Entity, Ref<PhalanxAttachment>, &ChildOf, Option<&Attached>)>,
     characters: Query<&PhalanxInstance>,
     mut removed: RemovedComponents<PhalanxAttachment>,
-    mut kept: Local<bevy::ecs::entity::EntityHashMap<(RigId, usize)>>,
+    mut kept: Local<EntityHashMap<(RigId, usize)>>,
 ) {
     let crowd = &mut crowd.crowd;
-    for entity in removed.read() {
+    for entity in removed.read().filter(|&entity| !attachments.contains(entity)) {
         if let Some((rig, joint)) = kept.remove(&entity) {
             // A rig that is gone keeps nothing.
             let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
@@ -83,55 +150,53 @@ fn find(
             let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
         }
         let Ok(rig) = crowd.rig(instance.rig) else { continue };
-        let joint = match rig.skeleton().joint(attachment.joint.as_str()) {
-            Ok(joint) => {
-                if let Err(error) = crowd.watch(instance.rig, &[joint], PoseStage::After) {
-                    error!("{entity}: {error}");
-                }
-                kept.insert(entity, (instance.rig, joint));
-                Some(joint)
-            }
+        let found = rig.skeleton().joint(attachment.joint.as_str());
+        let joint = match found.map_err(Into::into).and_then(|joint| {
+            crowd.watch(instance.rig, &[joint], PoseStage::After)?;
+            Ok::<_, phalanx::crowd::CrowdError>(joint)
+        }) {
+            Ok(joint) => Some(joint),
             Err(error) => {
                 error!("{entity} follows no joint: {error}");
                 None
             }
         };
+        kept.extend(joint.map(|joint| (entity, (instance.rig, joint))));
         commands.entity(entity).try_insert(Attached { rig: instance.rig, joint });
     }
 }
 
-/// Places attachments, and what hangs below them.
+/// Places attachments, and what hangs below them: other characters with attachments, too.
 fn follow(
     crowd: Res<PhalanxCrowd>,
-    attachments: Query<(Entity, &PhalanxAttachment, &ChildOf, &Transform)>,
+    attachments: Query<(Entity, &ChildOf, &Attached), With<PhalanxAttachment>>,
     characters: Query<&PhalanxInstance>,
-    children: Query<&Children>,
-    locals: Query<&Transform>,
+    nodes: Query<(&Transform, Option<&Children>)>,
     mut globals: Query<&mut GlobalTransform>,
-    found: Query<&Attached>,
     mut stack: Local<Vec<(Entity, Affine3A)>>,
 ) {
-    for (entity, _, child_of, transform) in &attachments {
-        let (Ok(Attached { joint: Some(joint), .. }), Ok(instance)) =
-            (found.get(entity), characters.get(child_of.parent()))
-        else {
-            continue;
-        };
-        let Ok(watched) = crowd.crowd.watched(instance.instance, PoseStage::After) else {
-            continue;
-        };
-        let (Some(model), Some(_)) = (watched.model(*joint), watched.age) else { continue };
+    // The joint of an attachment in the space of its character, from the evaluation of this frame.
+    let joint = |attachment: Entity, character: Entity| -> Option<Affine3A> {
+        let (.., attached) = attachments.get(attachment).ok()?;
+        let instance = characters.get(character).ok()?;
+        let watched = crowd.crowd.watched(instance.instance, PoseStage::After).ok()?;
+        watched.age?;
+        let joint = attached.joint.filter(|_| attached.rig == instance.rig)?;
+        Some(frame::affine(watched.model(joint)?))
+    };
+    for (entity, child_of, _) in &attachments {
+        let Some(joint_space) = joint(entity, child_of.parent()) else { continue };
         let Ok(character) = globals.get(child_of.parent()) else { continue };
-        let world = character.affine() * frame::affine(model) * transform.compute_affine();
-        stack.push((entity, world));
-        while let Some((entity, world)) = stack.pop() {
+        stack.push((entity, character.affine() * joint_space));
+        while let Some((entity, space)) = stack.pop() {
+            let Ok((transform, children)) = nodes.get(entity) else { continue };
+            let world = space * transform.compute_affine();
             if let Ok(mut global) = globals.get_mut(entity) {
-                *global = GlobalTransform::from(world);
+                global.set_if_neq(GlobalTransform::from(world));
             }
-            for &child in children.get(entity).into_iter().flatten() {
-                if let Ok(local) = locals.get(child) {
-                    stack.push((child, world * local.compute_affine()));
-                }
+            for &child in children.into_iter().flatten() {
+                let space = joint(child, entity).map_or(world, |joint| world * joint);
+                stack.push((child, space));
             }
         }
     }

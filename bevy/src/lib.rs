@@ -30,6 +30,7 @@
 mod character;
 mod crowd;
 mod events;
+mod feet;
 mod frame;
 mod images;
 mod joints;
@@ -40,13 +41,15 @@ mod modifiers;
 mod morphs;
 mod palettes;
 mod player;
+mod rig_assets;
 mod scenes;
 mod views;
 
-pub use character::{PhalanxCharacter, PhalanxInstance, PhalanxJointEntities};
+pub use character::{PhalanxCharacter, PhalanxInstance};
 pub use crowd::{Names, PhalanxCrowd, Playable, RigSetup};
 pub use events::{PhalanxEvent, PhalanxRootMotion};
-pub use joints::PhalanxAttachment;
+pub use feet::{PhalanxFeet, PhalanxGround};
+pub use joints::{PhalanxAttachment, PhalanxJointEntities};
 pub use loader::{PhalanxRig, RigLoader, RigLoaderError, RigSettings, RigSurface};
 pub use modifiers::{
     OverrideSpace, PhalanxOverride, PhalanxOverrides, PhalanxSprings, PhalanxTarget,
@@ -54,12 +57,16 @@ pub use modifiers::{
 };
 pub use phalanx;
 pub use player::{PhalanxPlayer, PlayCall};
+pub use rig_assets::RigAssets;
 
 use ::phalanx::crowd::Tiers;
 use bevy::asset::AssetApp;
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::schedule::{InternedScheduleLabel, IntoScheduleConfigs, ScheduleLabel, SystemSet};
+use bevy::pbr::skins_use_uniform_buffers;
 use bevy::prelude::{App, Plugin, PostUpdate, TransformSystems};
+use bevy::render::RenderApp;
+use bevy::render::renderer::RenderDevice;
 
 /// Phalanx for an app: assets, components, the crowd and its systems.
 #[derive(Clone, Debug)]
@@ -98,7 +105,6 @@ impl Plugin for PhalanxPlugin {
             .register_asset_loader(RigLoader)
             .init_resource::<PhalanxCrowd>()
             .register_type::<PhalanxCharacter>()
-            .register_type::<PhalanxJointEntities>()
             .register_type::<PhalanxPlayer>();
         let mut crowd = app.world_mut().resource_mut::<PhalanxCrowd>();
         if let Some(tiers) = &self.tiers
@@ -128,7 +134,22 @@ impl Plugin for PhalanxPlugin {
         levels::add(app);
         morphs::add(app);
         modifiers::add(app);
+        feet::add(app);
         joints::add(app);
         palettes::add(app);
+    }
+
+    /// # Panics
+    /// If Bevy's skinning has no storage buffers on this device, as with WebGL2.
+    fn finish(&self, app: &mut App) {
+        let render = app.get_sub_app(RenderApp);
+        let device = render.and_then(|render| render.world().get_resource::<RenderDevice>());
+        if device.is_some_and(|device| skins_use_uniform_buffers(&device.limits())) {
+            panic!(
+                "PhalanxPlugin needs storage buffers in vertex shaders, and this device has none (WebGL2 has none; \
+                 WebGPU, Vulkan, Metal and DX12 have them): without them Bevy's skinning holds 256 joints in a \
+                 uniform buffer per mesh"
+            );
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `PhalanxRig`: a rig as an asset, from .glb, .gltf, .vrm and .phx.
 
+use crate::rig_assets::Store;
 use crate::{images, meshes};
 use bevy::asset::io::Reader;
 use bevy::asset::{
@@ -27,6 +28,15 @@ pub struct PhalanxRig {
     pub rig: Arc<Rig>,
     /// One per primitive of its meshes.
     pub surfaces: Vec<RigSurface>,
+}
+
+impl PhalanxRig {
+    /// A rig whose meshes, materials and images are stored.
+    pub(crate) fn store(rig: Arc<Rig>, store: &mut impl Store) -> Result<Self, RigLoaderError> {
+        let materials = images::materials(&rig, store)?;
+        let surfaces = meshes::surfaces(&rig, &materials, store);
+        Ok(Self { rig, surfaces })
+    }
 }
 
 /// A primitive of a rig, as Bevy draws it.
@@ -148,9 +158,7 @@ impl AssetLoader for RigLoader {
             }
             rig
         };
-        let materials = images::materials(&rig, context)?;
-        let surfaces = meshes::surfaces(&rig, &materials, context);
-        Ok(PhalanxRig { rig: Arc::new(rig), surfaces })
+        PhalanxRig::store(Arc::new(rig), context)
     }
 
     fn extensions(&self) -> &[&str] {

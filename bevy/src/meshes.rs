@@ -1,7 +1,8 @@
 //! Meshes of a rig as Bevy's.
 
 use crate::loader::RigSurface;
-use bevy::asset::{Handle, LoadContext, RenderAssetUsages};
+use crate::rig_assets::Store;
+use bevy::asset::{Handle, RenderAssetUsages};
 use bevy::math::Vec3;
 use bevy::mesh::morph::{MAX_MORPH_WEIGHTS, MorphAttributes};
 use bevy::mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues};
@@ -17,7 +18,7 @@ const PER_VERTEX: usize = 4;
 pub fn surfaces(
     rig: &Rig,
     materials: &[Handle<StandardMaterial>],
-    context: &mut LoadContext<'_>,
+    store: &mut impl Store,
 ) -> Vec<RigSurface> {
     let mut surfaces = Vec::new();
     for (index, rig_mesh) in rig.meshes().iter().enumerate() {
@@ -33,7 +34,7 @@ pub fn surfaces(
             let material = primitive.material.unwrap_or(materials.len() - 1);
             surfaces.push(RigSurface {
                 mesh_index: index,
-                mesh: context.add_labeled_asset(format!("Mesh{index}/Primitive{number}"), mesh),
+                mesh: store.mesh(format!("Mesh{index}/Primitive{number}"), mesh),
                 material: materials[material].clone(),
                 rows: rows.clone(),
                 lod: rig_mesh.lod,
