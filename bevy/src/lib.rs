@@ -42,8 +42,8 @@ mod scenes;
 mod views;
 
 pub use character::{PhalanxCharacter, PhalanxInstance, PhalanxJointEntities};
-pub use crowd::{Names, PhalanxCrowd, Playable, RigSetup};
-pub use events::{PhalanxEvent, PhalanxRootMotion};
+pub use crowd::{ActionState, Names, PhalanxCrowd, Playable, RigSetup};
+pub use events::{PhalanxError, PhalanxEvent, PhalanxRootMotion};
 pub use joints::PhalanxAttachment;
 pub use loader::{PhalanxRig, RigLoader, RigLoaderError, RigSettings, RigSurface};
 pub use modifiers::{
@@ -53,10 +53,11 @@ pub use modifiers::{
 pub use phalanx;
 pub use player::{PhalanxPlayer, PlayCall};
 
-use bevy::asset::AssetApp;
+use bevy::asset::{Asset, AssetApp, Assets};
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::schedule::{InternedScheduleLabel, IntoScheduleConfigs, ScheduleLabel, SystemSet};
-use bevy::prelude::{App, Plugin, PostUpdate, TransformSystems};
+use bevy::pbr::StandardMaterial;
+use bevy::prelude::{App, Image, Mesh, Plugin, PostUpdate, TransformSystems};
 
 /// Phalanx for an app: assets, components, the crowd and its systems.
 #[derive(Clone, Debug)]
@@ -93,13 +94,20 @@ impl Plugin for PhalanxPlugin {
             .register_type::<PhalanxCharacter>()
             .register_type::<PhalanxJointEntities>()
             .register_type::<PhalanxPlayer>();
+        // Characters come and go in every frame, also in those without a step of a fixed schedule.
+        let mut schedules = vec![self.schedule, PostUpdate.intern()];
+        schedules.dedup();
+        for schedule in schedules {
+            app.configure_sets(
+                schedule,
+                (PhalanxSystems::Bind, PhalanxSystems::Advance)
+                    .chain()
+                    .before(TransformSystems::Propagate),
+            );
+            character::add(app, schedule);
+            scenes::add_systems(app, schedule);
+        }
         app.configure_sets(
-            self.schedule,
-            (PhalanxSystems::Bind, PhalanxSystems::Advance)
-                .chain()
-                .before(TransformSystems::Propagate),
-        )
-        .configure_sets(
             PostUpdate,
             PhalanxSystems::Evaluate
                 .after(TransformSystems::Propagate)
@@ -107,13 +115,25 @@ impl Plugin for PhalanxPlugin {
                 .after(VisibilitySystems::VisibilityPropagate)
                 .before(VisibilitySystems::CheckVisibility),
         );
-        character::add(app, self.schedule);
-        scenes::add(app, self.schedule);
+        scenes::add(app);
         frame::add(app, self.schedule);
         events::add(app, self.schedule);
         views::add(app);
         modifiers::add(app);
         joints::add(app);
         palettes::add(app);
+    }
+
+    /// Without Bevy's renderer, as on a server, rigs load all the same.
+    fn finish(&self, app: &mut App) {
+        init::<Mesh>(app);
+        init::<Image>(app);
+        init::<StandardMaterial>(app);
+    }
+}
+
+fn init<A: Asset>(app: &mut App) {
+    if !app.world().contains_resource::<Assets<A>>() {
+        app.init_asset::<A>();
     }
 }

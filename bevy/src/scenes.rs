@@ -21,7 +21,7 @@ use tracing::error;
 #[derive(Component)]
 pub struct SceneReady;
 
-pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
+pub fn add(app: &mut App) {
     app.add_observer(
         |ready: On<WorldInstanceReady>,
          mut commands: Commands,
@@ -31,6 +31,9 @@ pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
             }
         },
     );
+}
+
+pub fn add_systems(app: &mut App, schedule: InternedScheduleLabel) {
     app.add_systems(schedule, adopt.after(character::bind).in_set(PhalanxSystems::Bind));
 }
 
