@@ -282,7 +282,7 @@ pub(crate) fn resume(crowd: &Crowd, names: &Names, instance: InstanceId) -> Vec<
                 _ => state.repetitions,
             };
             call.stop_at_end = state.at_end == AtEnd::Stop;
-            call.parameter = state.parameter.map_or([0.0; 2], |parameter| parameter.0);
+            call.parameter = state.parameter.map_or([0.0; 2], |p| [p.x, p.y]);
             // Every second pass of a ping-pong runs backwards.
             let back = call.ping_pong && state.loops.rem_euclid(2.0) == 1.0;
             call.time = match (state.loop_mode, back) {
