@@ -2,14 +2,15 @@
 
 use crate::PhalanxSystems;
 use crate::crowd::PhalanxCrowd;
+use crate::events::PhalanxError;
 use crate::levels;
 use crate::loader::PhalanxRig;
 use crate::morphs::{self, Morphed};
-use crate::player::{self, PhalanxPlayer};
-use bevy::asset::{AssetEvent, AssetId, Assets, Handle};
+use crate::player;
+use bevy::asset::{AssetId, Assets, Handle};
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{NoAutoAabb, Visibility};
-use bevy::ecs::message::MessageReader;
+use bevy::ecs::message::MessageWriter;
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
 use bevy::mesh::Mesh3d;
@@ -20,13 +21,15 @@ use bevy::reflect::Reflect;
 use bevy::world_serialization::WorldAssetRoot;
 use phalanx::crowd::{InstanceId, RigId};
 use std::ops::Range;
-use tracing::error;
+use tracing::{error, info};
 
 /// A character of the crowd: spawn it with a rig, a [`Transform`] and, to move, a [`PhalanxPlayer`].
 ///
 /// With a `WorldAssetRoot` of Bevy's beside it, the scene of the same file, the character takes the meshes and materials
 /// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of the rig's meshes, and a
 /// [`PhalanxInstance`].
+///
+/// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 #[require(Transform, Visibility)]
@@ -52,6 +55,11 @@ impl PhalanxInstance {
         self.instance
     }
 
+    /// True if its rig is the one that the character is to have.
+    pub(crate) fn is_of(&self, character: &PhalanxCharacter) -> bool {
+        self.asset == character.0.id()
+    }
+
     /// Its rig.
     pub fn rig(&self) -> RigId {
         self.rig
@@ -71,35 +79,54 @@ pub fn skin(joints: usize) -> SkinnedMesh {
 fn release(
     mut commands: Commands,
     mut crowd: ResMut<PhalanxCrowd>,
+    assets: Res<Assets<PhalanxRig>>,
     mut gone: RemovedComponents<PhalanxInstance>,
-    mut removed: RemovedComponents<PhalanxCharacter>,
-    mut assets: MessageReader<AssetEvent<PhalanxRig>>,
-    changed: Query<(Entity, &PhalanxCharacter, &PhalanxInstance), Changed<PhalanxCharacter>>,
-    mut all: Query<(Entity, &PhalanxInstance, Option<&mut PhalanxPlayer>)>,
+    orphans: Query<Entity, (With<PhalanxInstance>, Without<PhalanxCharacter>)>,
+    bound: Query<(Entity, &PhalanxCharacter, &PhalanxInstance)>,
+    all: Query<(Entity, &PhalanxInstance)>,
+    mut scenes: Query<&mut WorldAssetRoot>,
 ) {
     let mut leave: Vec<InstanceId> = Vec::new();
     // One that was bound again in the frame in which it was released has another instance.
     for entity in gone.read().filter(|&entity| !all.contains(entity)) {
         leave.extend(crowd.instances.remove(&entity));
     }
-    let mut unbound: Vec<Entity> = removed.read().filter(|&entity| all.contains(entity)).collect();
-    unbound
-        .extend(changed.iter().filter(|(_, c, i)| c.0.id() != i.asset).map(|(entity, ..)| entity));
-    for event in assets.read() {
-        if let AssetEvent::Modified { id } = event {
-            for (entity, instance, player) in all.iter_mut().filter(|(_, i, _)| i.asset == *id) {
-                // What plays goes on by its names.
-                if let Some(mut player) = player {
-                    player.resume(&crowd.crowd, instance);
+    if crowd.instances.len() != all.iter().len() {
+        // Some were despawned before they got their component, or where removals are not seen.
+        let gone = |entity: &Entity, _: &mut InstanceId| !all.contains(*entity);
+        leave.extend(crowd.instances.extract_if(gone).map(|(_, instance)| instance));
+    }
+    let mut unbound: Vec<Entity> = orphans.iter().collect();
+    for (entity, character, instance) in bound.iter().filter(|(_, c, i)| !i.is_of(c)) {
+        // Until the other rig has loaded, it stays what it is.
+        let Some(rig) = assets.get(character.0.id()) else { continue };
+        if !crowd.is_refused(character.0.id(), &rig.rig) {
+            let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
+            let calls = names.map(|names| player::resume(&crowd.crowd, names, instance.instance));
+            crowd.resumed.insert(entity, calls.unwrap_or_default());
+            unbound.push(entity);
+        }
+    }
+    for (asset, rig) in crowd.changed_rigs(&assets) {
+        match crowd.replace(asset, &rig) {
+            Ok(names) => {
+                for (entity, instance) in all.iter().filter(|(_, i)| i.asset == asset) {
+                    let calls = player::resume(&crowd.crowd, &names, instance.instance);
+                    crowd.resumed.insert(entity, calls);
+                    unbound.push(entity);
                 }
-                unbound.push(entity);
             }
+            Err(error) => error!("{}: its characters stay as they were: {error}", rig.name()),
         }
     }
     for entity in unbound {
-        let Ok((_, instance, _)) = all.get(entity) else { continue };
+        let Ok((_, instance)) = all.get(entity) else { continue };
         for (mesh, _) in &instance.meshes {
             commands.entity(*mesh).try_despawn();
+        }
+        if let Ok(mut scene) = scenes.get_mut(entity) {
+            // Bevy spawns it again.
+            scene.set_changed();
         }
         commands.entity(entity).try_remove::<(PhalanxInstance, Morphed)>();
         leave.extend(crowd.instances.remove(&entity));
@@ -110,6 +137,7 @@ fn release(
     if let Err(error) = crowd.crowd.despawn_many(&leave) {
         error!("characters cannot leave the crowd: {error}");
     }
+    crowd.drop_rigs(&assets);
 }
 
 /// Characters whose rig has loaded become instances.
@@ -118,12 +146,13 @@ pub fn bind(
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
     waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
-    mut refused: Local<Vec<AssetId<PhalanxRig>>>,
+    mut errors: MessageWriter<PhalanxError>,
 ) {
+    let crowd = &mut *crowd;
     for (entity, character, scene) in &waiting {
         let asset = character.0.id();
         let Some(rig) = assets.get(asset) else { continue };
-        if refused.contains(&asset) {
+        if crowd.is_refused(asset, &rig.rig) {
             continue;
         }
         let bound = crowd.load(asset, &rig.rig).and_then(|id| Ok((id, crowd.crowd.spawn(id)?)));
@@ -131,12 +160,24 @@ pub fn bind(
             Ok(bound) => bound,
             Err(error) => {
                 error!("{}: no characters: {error}", rig.rig.name());
-                refused.push(asset);
+                crowd.refuse(asset, &rig.rig);
                 continue;
             }
         };
         crowd.instances.insert(entity, instance);
         crowd.entities.insert(instance, entity);
+        for call in crowd.resumed.remove(&entity).into_iter().flatten() {
+            let known = |name| crowd.playable(id, name).is_ok();
+            if call.name().is_none_or(known) {
+                player::apply_one(crowd, entity, instance, &call, &mut errors);
+            } else {
+                info!(
+                    "{entity}: {} does not go on, {} has none",
+                    call.name().unwrap_or(""),
+                    rig.rig.name()
+                );
+            }
+        }
         let mut meshes = Vec::new();
         // Bevy's scene brings meshes of its own.
         let own = levels::children(rig).into_iter().filter(|_| !scene);
@@ -169,5 +210,5 @@ pub fn bind(
             own_meshes: !scene,
         });
     }
-    refused.retain(|asset| assets.contains(*asset));
+    crowd.resumed.clear();
 }

@@ -1,16 +1,19 @@
 //! `PhalanxCrowd`: the crowd of an app and what of it belongs to which asset and entity.
 
 use crate::loader::PhalanxRig;
-use bevy::asset::{AssetId, Handle};
+use crate::player::Call;
+use bevy::asset::{AssetId, Assets, Handle};
 use bevy::ecs::entity::{Entity, EntityHashMap};
 use bevy::ecs::error::Result;
 use bevy::ecs::resource::Resource;
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, LayerOptions, ModifierId, RigId};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, CrowdError, InstanceId, LayerOptions, ModifierId, Playing, RigId,
+};
 use phalanx::rig::Rig;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use phalanx::crowd::Playable;
+pub use phalanx::crowd::{ActionState, Playable};
 
 /// The crowd of an app.
 ///
@@ -26,6 +29,12 @@ pub struct PhalanxCrowd {
     /// The instances of characters.
     pub(crate) instances: EntityHashMap<InstanceId>,
     pub(crate) entities: HashMap<InstanceId, Entity>,
+    /// What characters of a changed file go on with.
+    pub(crate) resumed: EntityHashMap<Vec<Call>>,
+    /// Rigs that cannot be set up, so that this is said once.
+    refused: Vec<(AssetId<PhalanxRig>, Arc<Rig>)>,
+    /// Rigs whose file has changed; they go with their last instance.
+    replaced: Vec<RigId>,
 }
 
 impl Default for PhalanxCrowd {
@@ -37,11 +46,15 @@ impl Default for PhalanxCrowd {
             setups: HashMap::new(),
             instances: EntityHashMap::default(),
             entities: HashMap::new(),
+            resumed: EntityHashMap::default(),
+            refused: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 }
 
 /// An asset's rig in the crowd.
+#[derive(Debug)]
 pub(crate) struct LoadedRig {
     pub id: RigId,
     pub rig: Arc<Rig>,
@@ -62,6 +75,11 @@ impl Names {
     /// Names a blend space or a clip, for [`PhalanxPlayer::play`](crate::PhalanxPlayer::play).
     pub fn playable(&mut self, name: &str, playable: impl Into<Playable>) {
         self.playables.insert(name.to_owned(), playable.into());
+    }
+
+    /// The name of a blend space, or of a clip that was named.
+    pub(crate) fn name_of(&self, playable: Playable) -> Option<&str> {
+        self.playables.iter().find(|(_, named)| **named == playable).map(|(name, _)| name.as_str())
     }
 
     /// Names a modifier.
@@ -119,7 +137,7 @@ impl RigSetup {
 
 impl PhalanxCrowd {
     /// Sets what is done with a rig when it loads. Call it before the first character of the rig is spawned; later, it
-    /// holds from the next change of the file on.
+    /// holds from the next change of the file on. It goes with the asset, once no handle of that is left.
     pub fn set_up(&mut self, rig: &Handle<PhalanxRig>, setup: RigSetup) {
         self.setups.insert(rig.id(), setup);
     }
@@ -157,6 +175,38 @@ impl PhalanxCrowd {
         self.rigs.values().find(|loaded| loaded.id == rig).map(|loaded| &loaded.names)
     }
 
+    /// What a character plays, to be read; `None` while its rig has not loaded. Calls of a
+    /// [`PhalanxPlayer`](crate::PhalanxPlayer) show after [`PhalanxSystems::Bind`](crate::PhalanxSystems::Bind).
+    pub fn playing(&self, character: Entity) -> Option<Playing<'_>> {
+        self.crowd.playing(self.instance(character)?).ok()
+    }
+
+    /// The state of a clip or blend space that a character plays: time, weight, passes, whether it is paused or has
+    /// finished; of the lowest layer that plays it. `None` if it does not play.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_phalanx::PhalanxCrowd;
+    ///
+    /// fn landed(crowd: Res<PhalanxCrowd>, hero: Single<Entity, With<Name>>) {
+    ///     if crowd.state(*hero, "Land").is_some_and(|land| land.finished) {
+    ///         println!("down");
+    ///     }
+    /// }
+    /// # let _ = landed;
+    /// ```
+    pub fn state(&self, character: Entity, name: &str) -> Option<ActionState> {
+        let instance = self.instance(character)?;
+        let what = self.playable(instance.rig(), name).ok()?;
+        let playing = self.crowd.playing(instance).ok()?;
+        (0..playing.layers()).find_map(|layer| playing.action(layer, what).ok())
+    }
+
+    /// True if a character plays a clip or blend space that is neither paused nor finished.
+    pub fn is_playing(&self, character: Entity, name: &str) -> bool {
+        self.state(character, name).is_some_and(|state| !state.paused && !state.finished)
+    }
+
     /// The rig of an asset, added if it is new.
     pub(crate) fn load(&mut self, asset: AssetId<PhalanxRig>, rig: &Arc<Rig>) -> Result<RigId> {
         if let Some(loaded) = self.rigs.get(&asset).filter(|loaded| Arc::ptr_eq(&loaded.rig, rig)) {
@@ -178,8 +228,66 @@ impl PhalanxCrowd {
         if !rig.springs().is_empty() && !names.modifiers.contains_key(SPRINGS) {
             names.modifier(SPRINGS, self.crowd.add_modifier(id, rig.springs().clone())?);
         }
-        // The rig before has instances until they are bound again.
-        self.rigs.insert(asset, LoadedRig { id, rig: rig.clone(), names });
+        if let Some(before) = self.rigs.insert(asset, LoadedRig { id, rig: rig.clone(), names }) {
+            // It has instances until they are bound again.
+            self.replaced.push(before.id);
+        }
         Ok(id)
+    }
+
+    /// Assets whose file has changed since characters were bound to it.
+    pub(crate) fn changed_rigs(
+        &self,
+        assets: &Assets<PhalanxRig>,
+    ) -> Vec<(AssetId<PhalanxRig>, Arc<Rig>)> {
+        let changed = self.rigs.iter().filter_map(|(&asset, loaded)| {
+            let now = &assets.get(asset)?.rig;
+            let known = Arc::ptr_eq(now, &loaded.rig) || self.is_refused(asset, now);
+            (!known).then(|| (asset, now.clone()))
+        });
+        changed.collect()
+    }
+
+    /// Puts a changed rig in the place of the one before; returns the names of that.
+    pub(crate) fn replace(&mut self, asset: AssetId<PhalanxRig>, rig: &Arc<Rig>) -> Result<Names> {
+        let names = self.rigs.get(&asset).map(|loaded| loaded.names.clone()).unwrap_or_default();
+        if let Err(error) = self.load(asset, rig) {
+            self.refuse(asset, rig);
+            return Err(error);
+        }
+        Ok(names)
+    }
+
+    pub(crate) fn is_refused(&self, asset: AssetId<PhalanxRig>, rig: &Arc<Rig>) -> bool {
+        self.refused.iter().any(|(id, refused)| *id == asset && Arc::ptr_eq(refused, rig))
+    }
+
+    pub(crate) fn refuse(&mut self, asset: AssetId<PhalanxRig>, rig: &Arc<Rig>) {
+        self.refused.push((asset, rig.clone()));
+    }
+
+    /// Removes rigs that no character can have any more: of changed files, and of assets that are gone.
+    pub(crate) fn drop_rigs(&mut self, assets: &Assets<PhalanxRig>) {
+        let Self { crowd, rigs, setups, entities, refused, replaced, .. } = self;
+        let used = |id: RigId| entities.keys().any(|instance| instance.rig() == id);
+        let mut drop = |id: RigId| {
+            if used(id) {
+                return false;
+            }
+            // Instances of the game's own keep it.
+            let _ = crowd.remove_rig(id);
+            true
+        };
+        replaced.retain(|&id| !drop(id));
+        rigs.retain(|&asset, loaded| {
+            let gone = !assets.contains(asset) && drop(loaded.id);
+            if gone {
+                setups.remove(&asset);
+            }
+            !gone
+        });
+        refused.retain(|(asset, rig)| {
+            assets.get(*asset).is_some_and(|now| Arc::ptr_eq(&now.rig, rig))
+        });
     }
 }

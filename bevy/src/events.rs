@@ -10,8 +10,9 @@ use bevy::math::{Quat, Vec3};
 use bevy::prelude::{App, ReflectComponent, ReflectDefault, Transform};
 use bevy::reflect::Reflect;
 use phalanx::clip::Clip;
-use phalanx::crowd::{Event, EventKind};
+use phalanx::crowd::{CrowdError, Event, EventKind};
 use std::sync::Arc;
+use thiserror::Error;
 
 /// Something that happened to a clip of a character in the last step: a marker was passed, a pass ended, the clip
 /// finished or was stopped.
@@ -51,6 +52,19 @@ impl PhalanxEvent {
     }
 }
 
+/// A call of a [`PhalanxPlayer`](crate::PhalanxPlayer) that the crowd has refused, as a message. It changed nothing.
+#[derive(Message, Clone, Debug, Error)]
+#[error("{entity}: {}{error}", .name.as_ref().map(|name| format!("`{name}`: ")).unwrap_or_default())]
+pub struct PhalanxError {
+    /// The character.
+    pub entity: Entity,
+    /// The clip or blend space of the call; `None` for calls about all that plays.
+    pub name: Option<String>,
+    /// Why.
+    #[source]
+    pub error: CrowdError,
+}
+
 /// What a character's root has travelled in the last step, in the space of the character. It needs clips with root
 /// motion: [`RigSettings::root_motion`](crate::RigSettings::root_motion).
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
@@ -72,7 +86,9 @@ impl PhalanxRootMotion {
 }
 
 pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
-    app.add_message::<PhalanxEvent>().register_type::<PhalanxRootMotion>();
+    app.add_message::<PhalanxEvent>()
+        .add_message::<PhalanxError>()
+        .register_type::<PhalanxRootMotion>();
     let systems = (send, move_roots).after(crate::frame::advance).in_set(PhalanxSystems::Advance);
     app.add_systems(schedule, systems);
 }
@@ -107,7 +123,8 @@ fn move_roots(
             };
             motion.translation = Vec3::from(motions.translations[i].to_array());
             motion.rotation = Quat::from_array(motions.rotations[i].to_array());
-            if motion.apply {
+            let moved = motion.translation != Vec3::ZERO || motion.rotation != Quat::IDENTITY;
+            if motion.apply && moved {
                 let way = transform.rotation * (transform.scale * motion.translation);
                 transform.translation += way;
                 transform.rotation = (transform.rotation * motion.rotation).normalize();

@@ -46,8 +46,8 @@ mod scenes;
 mod views;
 
 pub use character::{PhalanxCharacter, PhalanxInstance};
-pub use crowd::{Names, PhalanxCrowd, Playable, RigSetup};
-pub use events::{PhalanxEvent, PhalanxRootMotion};
+pub use crowd::{ActionState, Names, PhalanxCrowd, Playable, RigSetup};
+pub use events::{PhalanxError, PhalanxEvent, PhalanxRootMotion};
 pub use feet::{PhalanxFeet, PhalanxGround};
 pub use joints::{PhalanxAttachment, PhalanxJointEntities};
 pub use loader::{PhalanxRig, RigLoader, RigLoaderError, RigSettings, RigSurface};
@@ -60,11 +60,11 @@ pub use player::{PhalanxPlayer, PlayCall};
 pub use rig_assets::RigAssets;
 
 use ::phalanx::crowd::Tiers;
-use bevy::asset::AssetApp;
+use bevy::asset::{Asset, AssetApp, Assets};
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::schedule::{InternedScheduleLabel, IntoScheduleConfigs, ScheduleLabel, SystemSet};
-use bevy::pbr::skins_use_uniform_buffers;
-use bevy::prelude::{App, Plugin, PostUpdate, TransformSystems};
+use bevy::pbr::{StandardMaterial, skins_use_uniform_buffers};
+use bevy::prelude::{App, Image, Mesh, Plugin, PostUpdate, TransformSystems};
 use bevy::render::RenderApp;
 use bevy::render::renderer::RenderDevice;
 
@@ -112,13 +112,20 @@ impl Plugin for PhalanxPlugin {
         {
             tracing::error!("the crowd has no tiers: {error}");
         }
+        // Characters come and go in every frame, also in those without a step of a fixed schedule.
+        let mut schedules = vec![self.schedule, PostUpdate.intern()];
+        schedules.dedup();
+        for schedule in schedules {
+            app.configure_sets(
+                schedule,
+                (PhalanxSystems::Bind, PhalanxSystems::Advance)
+                    .chain()
+                    .before(TransformSystems::Propagate),
+            );
+            character::add(app, schedule);
+            scenes::add_systems(app, schedule);
+        }
         app.configure_sets(
-            self.schedule,
-            (PhalanxSystems::Bind, PhalanxSystems::Advance)
-                .chain()
-                .before(TransformSystems::Propagate),
-        )
-        .configure_sets(
             PostUpdate,
             PhalanxSystems::Evaluate
                 .after(TransformSystems::Propagate)
@@ -126,8 +133,7 @@ impl Plugin for PhalanxPlugin {
                 .after(VisibilitySystems::VisibilityPropagate)
                 .before(VisibilitySystems::CheckVisibility),
         );
-        character::add(app, self.schedule);
-        scenes::add(app, self.schedule);
+        scenes::add(app);
         frame::add(app, self.schedule);
         events::add(app, self.schedule);
         views::add(app);
@@ -139,6 +145,8 @@ impl Plugin for PhalanxPlugin {
         palettes::add(app);
     }
 
+    /// Without Bevy's renderer, as on a server, rigs load all the same.
+    ///
     /// # Panics
     /// If Bevy's skinning has no storage buffers on this device, as with WebGL2.
     fn finish(&self, app: &mut App) {
@@ -151,5 +159,14 @@ impl Plugin for PhalanxPlugin {
                  uniform buffer per mesh"
             );
         }
+        init::<Mesh>(app);
+        init::<Image>(app);
+        init::<StandardMaterial>(app);
+    }
+}
+
+fn init<A: Asset>(app: &mut App) {
+    if !app.world().contains_resource::<Assets<A>>() {
+        app.init_asset::<A>();
     }
 }

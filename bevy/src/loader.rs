@@ -3,9 +3,7 @@
 use crate::rig_assets::Store;
 use crate::{images, meshes};
 use bevy::asset::io::Reader;
-use bevy::asset::{
-    Asset, AssetLoader, AssetPath, Handle, LoadContext, ParseAssetPathError, ReadAssetBytesError,
-};
+use bevy::asset::{Asset, AssetLoader, AssetPath, Handle, LoadContext, ReadAssetBytesError};
 use bevy::image::TextureError;
 use bevy::mesh::Mesh;
 use bevy::pbr::StandardMaterial;
@@ -79,9 +77,6 @@ pub enum RigLoaderError {
     /// A file beside it could not be read.
     #[error(transparent)]
     External(#[from] ReadAssetBytesError),
-    /// A file beside it has no proper path.
-    #[error(transparent)]
-    Path(#[from] ParseAssetPathError),
     /// The glTF file is refused.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -186,7 +181,9 @@ async fn embedded(
             }
             let decoded =
                 percent_encoding::percent_decode_str(uri).decode_utf8_lossy().into_owned();
-            let data = context.read_asset_bytes(path.resolve_embed_str(&decoded)?).await?;
+            // Not by its text, in which a `#` would begin a label.
+            let beside = path.resolve_embed(&AssetPath::from_path(Path::new(&decoded)));
+            let data = context.read_asset_bytes(beside).await?;
             let text = base64::engine::general_purpose::STANDARD.encode(data);
             let kind = match (list, Path::new(&decoded).extension().and_then(|e| e.to_str())) {
                 ("buffers", _) => "application/octet-stream",

@@ -1,17 +1,21 @@
 //! `PhalanxPlayer`: what a character plays, as a component.
 
-use crate::character::PhalanxInstance;
-use crate::crowd::PhalanxCrowd;
+use crate::character::{PhalanxCharacter, PhalanxInstance};
+use crate::crowd::{Names, PhalanxCrowd};
+use crate::events::PhalanxError;
+use bevy::ecs::message::MessageWriter;
 use bevy::ecs::prelude::*;
 use bevy::prelude::{ReflectComponent, ReflectDefault};
 use bevy::reflect::Reflect;
 use phalanx::crowd::{
-    AtEnd, CrossFade, Crowd, CrowdError, FadeKind, LoopMode, PlayOptions, Playable,
+    AtEnd, CrossFade, Crowd, CrowdError, FadeKind, InstanceId, LoopMode, PlayOptions, Playable,
 };
 use tracing::warn;
 
 /// Plays clips and blend spaces by their names. Calls are kept until the rig has loaded, and are applied in the next
-/// [`PhalanxSystems::Bind`](crate::PhalanxSystems::Bind), in order. A call that the crowd refuses is logged with its reason.
+/// [`PhalanxSystems::Bind`](crate::PhalanxSystems::Bind), in order. A call that the
+/// crowd refuses changes nothing; it is logged with its reason and sent as a [`PhalanxError`]. At most 1,024 calls wait;
+/// beyond, the oldest go. [`PhalanxCrowd::state`] reads what plays.
 ///
 /// ```
 /// use bevy_phalanx::PhalanxPlayer;
@@ -125,7 +129,7 @@ impl PlayCall {
 }
 
 #[derive(Reflect, Clone, Debug)]
-enum Call {
+pub(crate) enum Call {
     Play(PlayCall),
     Stop { name: String, fade: f32 },
     StopAll { fade: f32 },
@@ -138,9 +142,35 @@ enum Call {
     CharacterSpeed { speed: f32 },
 }
 
+impl Call {
+    /// The clip or blend space that it is about.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Play(call) => Some(&call.name),
+            Self::Stop { name, .. }
+            | Self::Weight { name, .. }
+            | Self::Speed { name, .. }
+            | Self::Seek { name, .. }
+            | Self::Pause { name, .. }
+            | Self::Parameter { name, .. } => Some(name),
+            Self::StopAll { .. } | Self::LayerWeight { .. } | Self::CharacterSpeed { .. } => None,
+        }
+    }
+}
+
+/// Calls that wait at most; a character whose file does not load would gather them for ever.
+const MAX_CALLS: usize = 1024;
+
 impl PhalanxPlayer {
+    fn push(&mut self, call: Call) {
+        if self.calls.len() == MAX_CALLS {
+            self.calls.drain(..MAX_CALLS / 2);
+        }
+        self.calls.push(call);
+    }
+
     fn start(&mut self, name: &str, fade: f32, beside: bool) -> &mut PlayCall {
-        self.calls.push(Call::Play(PlayCall {
+        self.push(Call::Play(PlayCall {
             name: name.to_owned(),
             layer: 0,
             fade,
@@ -177,42 +207,42 @@ impl PhalanxPlayer {
 
     /// Stops it within some seconds, in whatever layer it plays.
     pub fn stop(&mut self, name: &str, seconds: f32) {
-        self.calls.push(Call::Stop { name: name.to_owned(), fade: seconds });
+        self.push(Call::Stop { name: name.to_owned(), fade: seconds });
     }
 
     /// Stops everything within some seconds.
     pub fn stop_all(&mut self, seconds: f32) {
-        self.calls.push(Call::StopAll { fade: seconds });
+        self.push(Call::StopAll { fade: seconds });
     }
 
     /// Changes the weight of what plays, within some seconds.
     pub fn set_weight(&mut self, name: &str, weight: f32, seconds: f32) {
-        self.calls.push(Call::Weight { name: name.to_owned(), weight, fade: seconds });
+        self.push(Call::Weight { name: name.to_owned(), weight, fade: seconds });
     }
 
     /// Changes its speed.
     pub fn set_speed(&mut self, name: &str, speed: f32) {
-        self.calls.push(Call::Speed { name: name.to_owned(), speed });
+        self.push(Call::Speed { name: name.to_owned(), speed });
     }
 
     /// Moves it to a time, seconds.
     pub fn seek_to(&mut self, name: &str, time: f32) {
-        self.calls.push(Call::Seek { name: name.to_owned(), time: f64::from(time) });
+        self.push(Call::Seek { name: name.to_owned(), time: f64::from(time) });
     }
 
     /// Holds it.
     pub fn pause(&mut self, name: &str) {
-        self.calls.push(Call::Pause { name: name.to_owned(), paused: true });
+        self.push(Call::Pause { name: name.to_owned(), paused: true });
     }
 
-    /// Lets it go on.
-    pub fn resume_clip(&mut self, name: &str) {
-        self.calls.push(Call::Pause { name: name.to_owned(), paused: false });
+    /// Lets it go on after [`pause`](Self::pause).
+    pub fn resume(&mut self, name: &str) {
+        self.push(Call::Pause { name: name.to_owned(), paused: false });
     }
 
     /// Moves a blend space to a point; one axis uses the first number.
     pub fn set_parameter(&mut self, name: &str, parameter: [f32; 2]) {
-        self.calls.push(Call::Parameter { name: name.to_owned(), parameter });
+        self.push(Call::Parameter { name: name.to_owned(), parameter });
     }
 
     /// Changes the weight of a layer.
@@ -222,34 +252,59 @@ impl PhalanxPlayer {
 
     /// Changes the weight of a layer within some seconds.
     pub fn fade_layer(&mut self, layer: usize, weight: f32, seconds: f32) {
-        self.calls.push(Call::LayerWeight { layer, weight, fade: seconds });
+        self.push(Call::LayerWeight { layer, weight, fade: seconds });
     }
 
     /// Factor on the time of all that the character plays; 0 holds it.
     pub fn set_character_speed(&mut self, speed: f32) {
-        self.calls.push(Call::CharacterSpeed { speed });
+        self.push(Call::CharacterSpeed { speed });
     }
+}
 
-    /// Calls that make another instance play what one plays; before those that wait.
-    pub(crate) fn resume(&mut self, crowd: &Crowd, instance: &PhalanxInstance) {
-        let Ok(playing) = crowd.playing(instance.id()) else { return };
-        let mut calls = Vec::new();
-        for layer in 0..playing.layers() {
-            for (playable, state) in playing.actions(layer).into_iter().flatten() {
-                let Playable::Clip(clip) = playable else { continue };
-                let Ok(clip) = crowd.clip(clip) else { continue };
-                let mut player = Self::default();
-                let call = player.add(clip.name());
-                call.on_layer(layer).with_weight(state.weight).with_speed(state.speed);
-                call.time = state.time;
-                call.repetitions = state.repetitions;
-                call.ping_pong = state.loop_mode == LoopMode::PingPong;
-                calls.append(&mut player.calls);
+/// Calls that make another instance play what one plays, by its names.
+pub(crate) fn resume(crowd: &Crowd, names: &Names, instance: InstanceId) -> Vec<Call> {
+    let Ok(playing) = crowd.playing(instance) else { return Vec::new() };
+    let mut player = PhalanxPlayer::default();
+    for layer in 0..playing.layers() {
+        for (what, state) in playing.actions(layer).into_iter().flatten() {
+            let clip = match what {
+                Playable::Clip(clip) => crowd.clip(clip).ok(),
+                Playable::Space(_) => None,
+            };
+            let name = names.name_of(what).or_else(|| clip.map(|clip| clip.name()));
+            let Some(name) = name.map(str::to_owned) else { continue };
+            let pass = clip.map_or(1.0, |clip| f64::from(clip.duration()));
+            let call = player.add(&name);
+            call.on_layer(layer).with_weight(state.weight).with_speed(state.speed);
+            call.ping_pong = state.loop_mode == LoopMode::PingPong;
+            call.repetitions = match state.loop_mode {
+                LoopMode::Once => Some(1),
+                _ => state.repetitions,
+            };
+            call.stop_at_end = state.at_end == AtEnd::Stop;
+            call.parameter = state.parameter.map_or([0.0; 2], |p| [p.x, p.y]);
+            // Every second pass of a ping-pong runs backwards.
+            let back = call.ping_pong && state.loops.rem_euclid(2.0) == 1.0;
+            call.time = match (state.loop_mode, back) {
+                (LoopMode::Once, _) => state.time,
+                (_, false) => state.loops * pass + state.time,
+                (_, true) => (state.loops + 1.0) * pass - state.time,
+            };
+            let (target, left) = (state.target, state.fade_left as f32);
+            if state.paused {
+                player.push(Call::Pause { name: name.clone(), paused: true });
+            }
+            if state.fading_out {
+                player.push(Call::Stop { name, fade: left });
+            } else if left > 0.0 {
+                player.push(Call::Weight { name, weight: target, fade: left });
             }
         }
-        calls.append(&mut self.calls);
-        self.calls = calls;
+        let weight = playing.layer_weight(layer).unwrap_or(1.0);
+        player.push(Call::LayerWeight { layer, weight, fade: 0.0 });
     }
+    player.push(Call::CharacterSpeed { speed: playing.character_speed() });
+    player.calls
 }
 
 type Waiting = Or<(Changed<PhalanxPlayer>, Added<PhalanxInstance>)>;
@@ -257,36 +312,49 @@ type Waiting = Or<(Changed<PhalanxPlayer>, Added<PhalanxInstance>)>;
 /// Applies the calls of players whose characters are instances.
 pub fn apply(
     mut crowd: ResMut<PhalanxCrowd>,
-    mut players: Query<(Entity, &PhalanxInstance, &mut PhalanxPlayer), Waiting>,
+    mut players: Query<(Entity, &PhalanxCharacter, &PhalanxInstance, &mut PhalanxPlayer), Waiting>,
+    mut errors: MessageWriter<PhalanxError>,
 ) {
-    for (entity, instance, mut player) in &mut players {
+    for (entity, character, instance, mut player) in &mut players {
+        // The calls are for the rig that it is to have.
+        if !instance.is_of(character) {
+            continue;
+        }
         for call in player.bypass_change_detection().calls.drain(..) {
-            if let Err(error) = call_one(&mut crowd, instance, &call) {
-                warn!("{entity}: {call:?} is refused: {error}");
-            }
+            apply_one(&mut crowd, entity, instance.id(), &call, &mut errors);
         }
     }
 }
 
+/// Applies one call; a refusal is logged and told.
+pub(crate) fn apply_one(
+    crowd: &mut PhalanxCrowd,
+    entity: Entity,
+    instance: InstanceId,
+    call: &Call,
+    errors: &mut MessageWriter<PhalanxError>,
+) {
+    if let Err(error) = call_one(crowd, instance, call) {
+        let error = PhalanxError { entity, name: call.name().map(str::to_owned), error };
+        warn!("{error}");
+        errors.write(error);
+    }
+}
+
 /// The layer in which something plays; 0 if in none, where the crowd says what is wrong.
-fn layer_of(crowd: &Crowd, instance: &PhalanxInstance, what: Playable) -> usize {
-    let Ok(playing) = crowd.playing(instance.id()) else { return 0 };
+fn layer_of(crowd: &Crowd, instance: InstanceId, what: Playable) -> usize {
+    let Ok(playing) = crowd.playing(instance) else { return 0 };
     (0..playing.layers()).find(|&layer| playing.action(layer, what).is_ok()).unwrap_or(0)
 }
 
-fn call_one(
-    crowd: &mut PhalanxCrowd,
-    instance: &PhalanxInstance,
-    call: &Call,
-) -> Result<(), CrowdError> {
+fn call_one(crowd: &mut PhalanxCrowd, id: InstanceId, call: &Call) -> Result<(), CrowdError> {
     let named = |crowd: &PhalanxCrowd, name: &str| -> Result<(usize, Playable), CrowdError> {
-        let what = crowd.playable(instance.rig, name)?;
-        Ok((layer_of(&crowd.crowd, instance, what), what))
+        let what = crowd.playable(id.rig(), name)?;
+        Ok((layer_of(&crowd.crowd, id, what), what))
     };
-    let id = instance.id();
     match call {
         Call::Play(call) => {
-            let what = crowd.playable(instance.rig, &call.name)?;
+            let what = crowd.playable(id.rig(), &call.name)?;
             let mut player = crowd.crowd.player(id)?;
             let options = call.options();
             if call.beside {

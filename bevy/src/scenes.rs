@@ -26,7 +26,7 @@ use tracing::error;
 #[derive(Component)]
 pub struct SceneReady(InstanceId);
 
-pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
+pub fn add(app: &mut App) {
     app.add_observer(
         |ready: On<WorldInstanceReady>,
          mut commands: Commands,
@@ -36,6 +36,9 @@ pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
             }
         },
     );
+}
+
+pub fn add_systems(app: &mut App, schedule: InternedScheduleLabel) {
     let adopt = adopt.run_if(resource_exists::<WorldInstanceSpawner>).after(character::bind);
     app.add_systems(schedule, adopt.in_set(PhalanxSystems::Bind));
 }

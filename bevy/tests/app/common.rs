@@ -137,3 +137,37 @@ pub fn picture(app: &mut App) -> Vec<u8> {
     }
     app.world().resource::<Picture>().0.clone()
 }
+
+/// An app without a renderer, with a folder of assets. Each update is 1/64 s.
+pub fn bare(folder: &std::path::Path, plugin: PhalanxPlugin) -> App {
+    let mut app = App::new();
+    let folder = folder.canonicalize().expect("the folder of assets exists");
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin { file_path: folder.display().to_string(), ..default() },
+        TransformPlugin,
+        bevy::state::app::StatesPlugin,
+        plugin,
+    ))
+    .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 64.0)));
+    app.finish();
+    app.cleanup();
+    // The first update of Bevy's clock is no step.
+    app.update();
+    app
+}
+
+/// The folder of the built-in character.
+pub fn built_in() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets")
+}
+
+/// Updates without time until so many characters are instances.
+pub fn bound(app: &mut App, count: usize) {
+    let step = app.world().resource::<TimeUpdateStrategy>().clone();
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
+    until(app, "the characters are bound", |world| {
+        world.query::<&bevy_phalanx::PhalanxInstance>().iter(world).count() == count
+    });
+    app.insert_resource(step);
+}

@@ -2,8 +2,11 @@
 
 mod bare;
 mod common;
-mod models;
+mod files;
 mod joints;
+mod life;
+mod models;
 mod modifiers;
 mod pictures;
+mod playback;
 mod tiers;
