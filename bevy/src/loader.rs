@@ -145,7 +145,7 @@ impl AssetLoader for RigLoader {
                 _ => return Err(RigLoaderError::Rigs { file: name, rigs: count }),
             };
             for lod in &settings.lods {
-                let path = path.resolve_embed_str(lod)?;
+                let path = path.resolve_embed(&AssetPath::from_path(Path::new(lod)));
                 let bytes = context.read_asset_bytes(&path).await?;
                 let bytes = embedded(bytes, &path, context).await?;
                 let (scene, _) = read_slice(&bytes, lod, None::<&Path>, &options)?;
