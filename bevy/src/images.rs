@@ -29,7 +29,7 @@ pub fn materials(
     let mut handles = Vec::new();
     for (index, material) in rig.materials().iter().chain([&Material::DEFAULT]).enumerate() {
         let material = standard(rig, material, &mut loaded, store)?;
-        handles.push(store.material(format!("Material{index}"), material));
+        handles.push(store.material(format!("Phalanx/Material{index}"), material));
     }
     Ok(handles)
 }
@@ -121,7 +121,7 @@ fn load(
             Image { sampler, ..image }
         }
     };
-    let handle = store.image(format!("Image{}", loaded.len()), image);
+    let handle = store.image(format!("Phalanx/Image{}", loaded.len()), image);
     loaded.insert(key, handle.clone());
     Ok(Some(handle))
 }

@@ -1,7 +1,7 @@
 //! Entities at joints, and joints of characters by name.
 
 use crate::PhalanxSystems;
-use crate::character::PhalanxInstance;
+use crate::character::{PhalanxCharacter, PhalanxInstance};
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
 use bevy::ecs::entity::EntityHashMap;
@@ -97,12 +97,13 @@ fn spawn(
     crowd: Res<PhalanxCrowd>,
     new: Query<(Entity, &PhalanxInstance), (With<PhalanxJointEntities>, NewlyJointed)>,
     mut removed: RemovedComponents<PhalanxJointEntities>,
-    asked: Query<(), With<PhalanxJointEntities>>,
+    mut gone: RemovedComponents<PhalanxInstance>,
+    asked: Query<(), (With<PhalanxJointEntities>, With<PhalanxCharacter>)>,
     children: Query<&Children>,
     joints: Query<&PhalanxAttachment, With<JointEntity>>,
 ) {
     let of = |entity: Entity| children.get(entity).into_iter().flatten().copied();
-    for entity in removed.read().filter(|&entity| !asked.contains(entity)) {
+    for entity in removed.read().chain(gone.read()).filter(|&entity| !asked.contains(entity)) {
         for child in of(entity).filter(|&child| joints.contains(child)) {
             commands.entity(child).try_despawn();
         }

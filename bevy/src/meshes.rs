@@ -34,7 +34,8 @@ pub fn surfaces(
             let material = primitive.material.unwrap_or(materials.len() - 1);
             surfaces.push(RigSurface {
                 mesh_index: index,
-                mesh: store.mesh(format!("Mesh{index}/Primitive{number}"), mesh),
+                // Bevy's loader labels assets of the same file, too.
+                mesh: store.mesh(format!("Phalanx/Mesh{index}/Primitive{number}"), mesh),
                 material: materials[material].clone(),
                 rows: rows.clone(),
                 lod: rig_mesh.lod,

@@ -73,10 +73,10 @@ fn adopt(
             };
             let adopted = match skins {
                 true => skin(&mut commands, &server, rig, (entity, mesh), &skinned),
-                false => Some(rigid(&mut commands, rig, (entity, node), found)),
+                false => Some(rigid(&mut commands, rig, (entity, mesh), found)),
             };
             let Some(rows) = adopted else { continue };
-            kept.push(if skins { mesh } else { node });
+            kept.push(mesh);
             if let Some(weights) = morphs::weights(rig, found).filter(|_| morphs) {
                 commands.entity(mesh).insert(weights);
                 commands.entity(entity).insert(Morphed);
@@ -128,11 +128,11 @@ fn skin(
     Some(rows)
 }
 
-/// A mesh without a skin hangs below its node, which follows a joint, or stands where the file has it.
+/// A mesh without a skin follows the joint that its node is, or stands where the file has it.
 fn rigid(
     commands: &mut Commands,
     rig: &Rig,
-    (character, node): (Entity, Entity),
+    (character, mesh): (Entity, Entity),
     found: usize,
 ) -> Range<usize> {
     let mut place = Affine3A::IDENTITY;
@@ -154,10 +154,10 @@ fn rigid(
         at = node.parent;
     }
     let transform = Transform::from_matrix(place.into());
-    let mut node = commands.entity(node);
-    node.insert((transform, ChildOf(character)));
+    let mut mesh = commands.entity(mesh);
+    mesh.insert((transform, ChildOf(character)));
     if let Some(joint) = joint {
-        node.insert(PhalanxAttachment::new(&rig.skeleton().names()[usize::from(joint)]));
+        mesh.insert(PhalanxAttachment::new(&rig.skeleton().names()[usize::from(joint)]));
     }
     0..0
 }
