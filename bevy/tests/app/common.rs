@@ -164,7 +164,7 @@ pub fn built_in() -> PathBuf {
 
 /// Updates without time until so many characters are instances.
 pub fn bound(app: &mut App, count: usize) {
-    let step = app.world().resource::<TimeUpdateStrategy>().clone();
+    let step = app.world_mut().remove_resource::<TimeUpdateStrategy>().expect("set");
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
     until(app, "the characters are bound", |world| {
         world.query::<&bevy_phalanx::PhalanxInstance>().iter(world).count() == count
