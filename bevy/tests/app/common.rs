@@ -164,9 +164,10 @@ pub fn built_in() -> PathBuf {
 
 /// Updates without time until so many characters are instances.
 pub fn bound(app: &mut App, count: usize) {
+    let step = app.world_mut().remove_resource::<TimeUpdateStrategy>().expect("set");
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
     until(app, "the characters are bound", |world| {
         world.query::<&bevy_phalanx::PhalanxInstance>().iter(world).count() == count
     });
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 64.0)));
+    app.insert_resource(step);
 }

@@ -105,3 +105,28 @@ fn phx_vrm_and_gltf_with_spaces_load() {
         assert!(crowd.is_playing(entity, "Walk"));
     }
 }
+
+#[test]
+fn another_handle_goes_on_with_what_played() {
+    let folder = folder("handle");
+    copy("mannequin.glb", &folder.join("a.glb"));
+    copy("mannequin.glb", &folder.join("b.glb"));
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (_, entity) = walker(&mut app, "a.glb");
+    bound(&mut app, 1);
+    app.update();
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(default()));
+    let other: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("b.glb");
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(other.clone()));
+    app.update();
+    until(&mut app, "the other file loads", |world| {
+        // The character is never without an instance.
+        let crowd = world.resource::<PhalanxCrowd>();
+        assert_eq!(crowd.crowd.instance_count(), 1);
+        crowd.rig(&other).is_some()
+    });
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    assert_eq!(crowd.instance(entity).map(|i| i.rig()), crowd.rig(&other));
+    let state = crowd.state(entity, "Walk").expect("it goes on");
+    assert!((state.time - 0.25 - 1.0 / 64.0).abs() < 1e-5, "{state:?}");
+}

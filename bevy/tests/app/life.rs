@@ -89,7 +89,7 @@ fn without_its_component_a_character_is_an_entity() {
 }
 
 #[test]
-fn another_handle_goes_on_with_what_played() {
+fn another_handle_leaves_nothing_of_the_one_before() {
     let mut app = bare(&built_in(), PhalanxPlugin::default());
     let (first, second) = (rig(&app, "mannequin.glb"), rig(&app, "mannequin_lod1.glb"));
     let other = app.world_mut().spawn(PhalanxCharacter(second.clone())).id();

@@ -67,7 +67,7 @@ fn events_come_in_order_with_entity_clip_and_marker() {
     };
     // A pass of the walk takes half a second, 32 steps; the attack 1.3 s.
     assert_eq!(of(walker, EventKind::Looped), [32, 64, 96]);
-    assert_eq!(of(walker, EventKind::Finished), [0i32; 0]);
+    assert!(of(walker, EventKind::Finished).is_empty());
     assert_eq!(of(fighter, EventKind::Finished), [(1.3f64 * 64.0).ceil() as i32]);
     assert!(seen.iter().all(|e| e.2 == if e.1 == walker { "Walk" } else { "Attack" }));
     assert!(seen.is_sorted_by_key(|e| e.0));
