@@ -9,6 +9,15 @@ use crate::playback::{Ground, InstanceId, ModifierId, PlaybackError as CrowdErro
 use glam::Vec3;
 
 impl Crowd {
+    /// The number of feet of [`Feet`].
+    ///
+    /// # Errors
+    /// If the modifier is unknown or has no feet.
+    pub fn foot_count(&self, modifier: ModifierId) -> Result<usize, CrowdError> {
+        let pool = self.pool(self.rig_of_modifier(modifier)?)?;
+        Ok(pool.library().feet(modifier)?.1.legs.len())
+    }
+
     /// The world positions of the feet of [`Feet`], without the modifier: as animated in the last frame that evaluated
     /// the instance, moved by its present world transform. The call evaluates only instances that no frame has evaluated
     /// since they were spawned, or the crowd restored. `out` has one position per foot of the first instance, then of the

@@ -1,0 +1,214 @@
+//! `PhalanxCharacter`, and how characters become instances of the crowd.
+
+use crate::PhalanxSystems;
+use crate::crowd::PhalanxCrowd;
+use crate::events::PhalanxError;
+use crate::levels;
+use crate::loader::PhalanxRig;
+use crate::morphs::{self, Morphed};
+use crate::player;
+use bevy::asset::{AssetId, Assets, Handle};
+use bevy::camera::primitives::Aabb;
+use bevy::camera::visibility::{NoAutoAabb, Visibility};
+use bevy::ecs::message::MessageWriter;
+use bevy::ecs::prelude::*;
+use bevy::ecs::schedule::InternedScheduleLabel;
+use bevy::mesh::Mesh3d;
+use bevy::mesh::skinning::SkinnedMesh;
+use bevy::pbr::MeshMaterial3d;
+use bevy::prelude::{App, ReflectComponent, ReflectDefault, Transform};
+use bevy::reflect::Reflect;
+use bevy::world_serialization::WorldAssetRoot;
+use phalanx::crowd::{InstanceId, RigId};
+use std::ops::Range;
+use tracing::{error, info};
+
+/// A character of the crowd: spawn it with a rig, a [`Transform`] and, to move, a [`PhalanxPlayer`].
+///
+/// With a `WorldAssetRoot` of Bevy's beside it, the scene of the same file, the character takes the meshes and materials
+/// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of the rig's meshes, and a
+/// [`PhalanxInstance`].
+///
+/// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded.
+#[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
+#[reflect(Component, Default, Debug, Clone, PartialEq)]
+#[require(Transform, Visibility)]
+pub struct PhalanxCharacter(pub Handle<PhalanxRig>);
+
+/// A character that is an instance of the crowd. The plugin adds and removes it.
+#[derive(Component, Debug)]
+pub struct PhalanxInstance {
+    pub(crate) instance: InstanceId,
+    pub(crate) rig: RigId,
+    pub(crate) asset: AssetId<PhalanxRig>,
+    /// The children that the plugin spawned, with the rows of the palette that each shows.
+    pub(crate) meshes: Vec<(Entity, Range<usize>)>,
+    /// The level of detail of these meshes.
+    pub(crate) level: usize,
+    /// True if the plugin spawned them: it then has those of other levels.
+    pub(crate) own_meshes: bool,
+}
+
+impl PhalanxInstance {
+    /// The instance, for [`PhalanxCrowd::crowd`].
+    pub fn id(&self) -> InstanceId {
+        self.instance
+    }
+
+    /// True if its rig is the one that the character is to have.
+    pub(crate) fn is_of(&self, character: &PhalanxCharacter) -> bool {
+        self.asset == character.0.id()
+    }
+
+    /// Its rig.
+    pub fn rig(&self) -> RigId {
+        self.rig
+    }
+}
+
+pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
+    app.add_systems(schedule, (release, bind, player::apply).chain().in_set(PhalanxSystems::Bind));
+}
+
+/// A skin of Bevy's without joint entities and inverse bind matrices: Bevy reserves matrices for it and leaves them alone.
+pub fn skin(joints: usize) -> SkinnedMesh {
+    SkinnedMesh { joints: vec![Entity::PLACEHOLDER; joints], ..SkinnedMesh::default() }
+}
+
+/// Characters that are gone, or have another rig or a changed one, leave the crowd.
+fn release(
+    mut commands: Commands,
+    mut crowd: ResMut<PhalanxCrowd>,
+    assets: Res<Assets<PhalanxRig>>,
+    mut gone: RemovedComponents<PhalanxInstance>,
+    orphans: Query<Entity, (With<PhalanxInstance>, Without<PhalanxCharacter>)>,
+    bound: Query<(Entity, &PhalanxCharacter, &PhalanxInstance)>,
+    all: Query<(Entity, &PhalanxInstance)>,
+    mut scenes: Query<&mut WorldAssetRoot>,
+) {
+    let mut leave: Vec<InstanceId> = Vec::new();
+    // One that was bound again in the frame in which it was released has another instance.
+    for entity in gone.read().filter(|&entity| !all.contains(entity)) {
+        leave.extend(crowd.instances.remove(&entity));
+    }
+    if crowd.instances.len() != all.iter().len() {
+        // Some were despawned before they got their component, or where removals are not seen.
+        let gone = |entity: &Entity, _: &mut InstanceId| !all.contains(*entity);
+        leave.extend(crowd.instances.extract_if(gone).map(|(_, instance)| instance));
+    }
+    let mut unbound: Vec<Entity> = orphans.iter().collect();
+    for (entity, character, instance) in bound.iter().filter(|(_, c, i)| !i.is_of(c)) {
+        // Until the other rig has loaded, it stays what it is.
+        let Some(rig) = assets.get(character.0.id()) else { continue };
+        if !crowd.is_refused(character.0.id(), &rig.rig) {
+            let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
+            let calls = names.map(|names| player::resume(&crowd.crowd, names, instance.instance));
+            crowd.resumed.insert(entity, calls.unwrap_or_default());
+            unbound.push(entity);
+        }
+    }
+    for (asset, rig) in crowd.changed_rigs(&assets) {
+        match crowd.replace(asset, &rig) {
+            Ok(names) => {
+                for (entity, instance) in all.iter().filter(|(_, i)| i.asset == asset) {
+                    let calls = player::resume(&crowd.crowd, &names, instance.instance);
+                    crowd.resumed.insert(entity, calls);
+                    unbound.push(entity);
+                }
+            }
+            Err(error) => error!("{}: its characters stay as they were: {error}", rig.name()),
+        }
+    }
+    for entity in unbound {
+        let Ok((_, instance)) = all.get(entity) else { continue };
+        for (mesh, _) in &instance.meshes {
+            commands.entity(*mesh).try_despawn();
+        }
+        if let Ok(mut scene) = scenes.get_mut(entity) {
+            // Bevy spawns it again.
+            scene.set_changed();
+        }
+        commands.entity(entity).try_remove::<(PhalanxInstance, Morphed)>();
+        leave.extend(crowd.instances.remove(&entity));
+    }
+    for &instance in &leave {
+        crowd.entities.remove(&instance);
+    }
+    if let Err(error) = crowd.crowd.despawn_many(&leave) {
+        error!("characters cannot leave the crowd: {error}");
+    }
+    crowd.drop_rigs(&assets);
+}
+
+/// Characters whose rig has loaded become instances.
+pub fn bind(
+    mut commands: Commands,
+    mut crowd: ResMut<PhalanxCrowd>,
+    assets: Res<Assets<PhalanxRig>>,
+    waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
+    mut errors: MessageWriter<PhalanxError>,
+) {
+    let crowd = &mut *crowd;
+    for (entity, character, scene) in &waiting {
+        let asset = character.0.id();
+        let Some(rig) = assets.get(asset) else { continue };
+        if crowd.is_refused(asset, &rig.rig) {
+            continue;
+        }
+        let bound = crowd.load(asset, &rig.rig).and_then(|id| Ok((id, crowd.crowd.spawn(id)?)));
+        let (id, instance) = match bound {
+            Ok(bound) => bound,
+            Err(error) => {
+                error!("{}: no characters: {error}", rig.rig.name());
+                crowd.refuse(asset, &rig.rig);
+                continue;
+            }
+        };
+        crowd.instances.insert(entity, instance);
+        crowd.entities.insert(instance, entity);
+        for call in crowd.resumed.remove(&entity).into_iter().flatten() {
+            let known = |name| crowd.playable(id, name).is_ok();
+            if call.name().is_none_or(known) {
+                player::apply_one(crowd, entity, instance, &call, &mut errors);
+            } else {
+                info!(
+                    "{entity}: {} does not go on, {} has none",
+                    call.name().unwrap_or(""),
+                    rig.rig.name()
+                );
+            }
+        }
+        let mut meshes = Vec::new();
+        // Bevy's scene brings meshes of its own.
+        let own = levels::children(rig).into_iter().filter(|_| !scene);
+        let mut surfaces = levels::of_level(rig, 0);
+        let mut morphed = false;
+        for rows in own {
+            let surface = surfaces.next();
+            let mesh = Mesh3d(surface.map(|surface| surface.mesh.clone()).unwrap_or_default());
+            let material = surface.map(|surface| surface.material.clone()).unwrap_or_default();
+            let bounds = (Aabb::default(), NoAutoAabb);
+            let child = commands
+                .spawn((mesh, MeshMaterial3d(material), skin(rows), bounds, ChildOf(entity)))
+                .id();
+            let node = surface.and_then(|surface| rig.rig.meshes().get(surface.mesh_index));
+            if let Some(weights) = node.and_then(|mesh| morphs::weights(&rig.rig, mesh.node)) {
+                commands.entity(child).insert(weights);
+                morphed = true;
+            }
+            meshes.push((child, surface.map_or(0..0, |surface| surface.rows.clone())));
+        }
+        if morphed {
+            commands.entity(entity).insert(Morphed);
+        }
+        commands.entity(entity).insert(PhalanxInstance {
+            instance,
+            rig: id,
+            asset,
+            meshes,
+            level: 0,
+            own_meshes: !scene,
+        });
+    }
+    crowd.resumed.clear();
+}

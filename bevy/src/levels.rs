@@ -1,0 +1,85 @@
+//! Levels of detail that tiers choose: a character's children show the meshes of its level.
+//!
+//! Meshes of every level refer to the rows of the full palette. A reduced palette has fewer; the system that writes
+//! palettes puts them where the full one has them.
+
+use crate::PhalanxSystems;
+use crate::character::PhalanxInstance;
+use crate::crowd::PhalanxCrowd;
+use crate::frame;
+use crate::loader::{PhalanxRig, RigSurface};
+use bevy::asset::{Assets, Handle};
+use bevy::ecs::prelude::*;
+use bevy::mesh::{Mesh3d, mark_3d_meshes_as_changed_if_their_assets_changed};
+use bevy::pbr::{MeshMaterial3d, StandardMaterial};
+use bevy::prelude::{App, PostUpdate};
+use phalanx::crowd::{Crowd, InstanceId};
+
+pub fn add(app: &mut App) {
+    // Bevy chooses pipelines of meshes that have changed after that system.
+    let choose = choose
+        .in_set(PhalanxSystems::Evaluate)
+        .after(frame::evaluate)
+        .before(mark_3d_meshes_as_changed_if_their_assets_changed);
+    app.add_systems(PostUpdate, choose);
+}
+
+/// The surfaces of a level, in order.
+pub fn of_level(rig: &PhalanxRig, level: usize) -> impl Iterator<Item = &RigSurface> {
+    rig.surfaces.iter().filter(move |surface| surface.lod == level)
+}
+
+/// How many rows each child needs, so that it can show the meshes of any level.
+pub fn children(rig: &PhalanxRig) -> Vec<usize> {
+    let mut rows = Vec::new();
+    for level in 0..rig.rig.lod_count() {
+        for (child, surface) in of_level(rig, level).enumerate() {
+            if child == rows.len() {
+                rows.push(0);
+            }
+            rows[child] = surface.rows.len().max(rows[child]);
+        }
+    }
+    rows
+}
+
+/// The level that an instance shows in this frame; `None` if it shows nothing.
+fn shown(crowd: &Crowd, instance: InstanceId) -> Option<usize> {
+    let Some(number) = crowd.shown(instance)?.detail else { return Some(0) };
+    Some(crowd.tier_details(instance.rig()).ok()?.nth(number)?.detail_level())
+}
+
+fn choose(
+    crowd: Res<PhalanxCrowd>,
+    assets: Res<Assets<PhalanxRig>>,
+    mut characters: Query<&mut PhalanxInstance>,
+    mut meshes: Query<(&mut Mesh3d, &mut MeshMaterial3d<StandardMaterial>)>,
+    mut reduced: Local<bool>,
+) {
+    let crowd = &crowd.crowd;
+    let details = crowd.tiers().is_some_and(|all| all.tiers.iter().any(|t| t.detail.is_some()));
+    // One more time when they are gone, back to the finest.
+    if !std::mem::replace(&mut *reduced, details) && !details {
+        return;
+    }
+    for mut instance in &mut characters {
+        let Some(level) = shown(crowd, instance.id()) else { continue };
+        if level == instance.level || !instance.own_meshes {
+            continue;
+        }
+        let Some(rig) = assets.get(instance.asset) else { continue };
+        let instance = &mut *instance;
+        instance.level = level;
+        let mut surfaces = of_level(rig, level);
+        for (child, rows) in &mut instance.meshes {
+            let Ok((mut mesh, mut material)) = meshes.get_mut(*child) else { continue };
+            // A child that is left over has a mesh that is nowhere.
+            let surface = surfaces.next();
+            mesh.0 = surface.map_or(Handle::default(), |surface| surface.mesh.clone());
+            *rows = surface.map_or(0..0, |surface| surface.rows.clone());
+            if let Some(surface) = surface {
+                material.0 = surface.material.clone();
+            }
+        }
+    }
+}

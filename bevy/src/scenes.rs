@@ -1,0 +1,171 @@
+//! Characters spawned from Bevy's own scenes: their meshes stay, their joints go.
+
+use crate::PhalanxSystems;
+use crate::character::{self, PhalanxCharacter, PhalanxInstance};
+use crate::crowd::PhalanxCrowd;
+use crate::frame::affine;
+use crate::joints::PhalanxAttachment;
+use crate::morphs::{self, Morphed};
+use bevy::asset::AssetServer;
+use bevy::camera::primitives::Aabb;
+use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoAutoAabb};
+use bevy::ecs::prelude::*;
+use bevy::ecs::schedule::InternedScheduleLabel;
+use bevy::math::{Affine3A, Quat};
+use bevy::mesh::Mesh3d;
+use bevy::mesh::morph::MeshMorphWeights;
+use bevy::mesh::skinning::SkinnedMesh;
+use bevy::prelude::{App, Transform};
+use bevy::world_serialization::{InstanceId, WorldInstanceReady, WorldInstanceSpawner};
+use phalanx::math::Affine3x4;
+use phalanx::rig::Rig;
+use std::ops::Range;
+use tracing::error;
+
+/// The scene of a character has spawned, and its meshes are still Bevy's.
+#[derive(Component)]
+pub struct SceneReady(InstanceId);
+
+pub fn add(app: &mut App) {
+    app.add_observer(
+        |ready: On<WorldInstanceReady>,
+         mut commands: Commands,
+         c: Query<(), With<PhalanxCharacter>>| {
+            if c.contains(ready.entity) {
+                commands.entity(ready.entity).try_insert(SceneReady(ready.instance_id));
+            }
+        },
+    );
+}
+
+pub fn add_systems(app: &mut App, schedule: InternedScheduleLabel) {
+    let adopt = adopt.run_if(resource_exists::<WorldInstanceSpawner>).after(character::bind);
+    app.add_systems(schedule, adopt.in_set(PhalanxSystems::Bind));
+}
+
+/// Gives the meshes of a scene the palettes of its character and takes its nodes away.
+fn adopt(
+    mut commands: Commands,
+    crowd: Res<PhalanxCrowd>,
+    server: Res<AssetServer>,
+    spawner: Res<WorldInstanceSpawner>,
+    mut ready: Query<(Entity, &SceneReady, &mut PhalanxInstance)>,
+    skinned: Query<&SkinnedMesh>,
+    meshes: Query<(&ChildOf, Has<SkinnedMesh>, Has<MeshMorphWeights>), With<Mesh3d>>,
+    parents: Query<&ChildOf>,
+    names: Query<&Name>,
+) {
+    for (entity, scene, mut instance) in &mut ready {
+        commands.entity(entity).remove::<SceneReady>();
+        let Ok(rig) = crowd.crowd.rig(instance.rig()) else { continue };
+        if rig.lod_count() > 1 {
+            error!("{entity}: a scene of Bevy's has no levels of detail; spawn without it");
+        }
+        let of_scene: Vec<Entity> = spawner.iter_instance_entities(scene.0).collect();
+        let mut kept = Vec::new();
+        for &mesh in &of_scene {
+            let Ok((child_of, skins, morphs)) = meshes.get(mesh) else { continue };
+            let node = child_of.parent();
+            let name = names.get(node).map(Name::as_str).unwrap_or("");
+            let Some(found) = find(rig, name, morphs) else {
+                error!("{mesh}: its node `{name}` is not in {}", rig.name());
+                continue;
+            };
+            let adopted = match skins {
+                true => skin(&mut commands, &server, rig, (entity, mesh), &skinned),
+                false => Some(rigid(&mut commands, rig, (entity, mesh), found)),
+            };
+            let Some(rows) = adopted else { continue };
+            kept.push(mesh);
+            if let Some(weights) = morphs::weights(rig, found).filter(|_| morphs) {
+                commands.entity(mesh).insert(weights);
+                commands.entity(entity).insert(Morphed);
+            }
+            if !rows.is_empty() || morphs {
+                instance.meshes.push((mesh, rows));
+            }
+        }
+        // The other nodes go, without those that have moved out of them.
+        let is_root = |e: &Entity| parents.get(*e).is_ok_and(|parent| parent.parent() == entity);
+        for root in of_scene.into_iter().filter(is_root).filter(|root| !kept.contains(root)) {
+            commands.entity(root).try_despawn();
+        }
+    }
+}
+
+/// The node of a rig with the name that Bevy gives it, and with morph weights if a mesh needs them.
+fn find(rig: &Rig, name: &str, morphs: bool) -> Option<usize> {
+    rig.nodes().iter().position(|node| {
+        let named = match &node.name {
+            Some(own) => own == name,
+            None => name.strip_prefix("GltfNode").is_some_and(|n| n == node.source.to_string()),
+        };
+        named && (!morphs || !node.morphs.is_empty())
+    })
+}
+
+/// A mesh with a skin: it hangs below the character. `None` if the rig has no such skin.
+fn skin(
+    commands: &mut Commands,
+    server: &AssetServer,
+    rig: &Rig,
+    (character, mesh): (Entity, Entity),
+    skinned: &Query<&SkinnedMesh>,
+) -> Option<Range<usize>> {
+    let skin = skinned.get(mesh).ok()?;
+    let path = server.get_path(skin.inverse_bindposes.id());
+    let label = path.as_ref().and_then(|path| path.label()).unwrap_or("");
+    let joints = skin.joints.len();
+    let Some(rows) = skin_rows(rig, label, joints) else {
+        error!("{mesh}: skin `{label}` of {joints} joints is not in {}", rig.name());
+        return None;
+    };
+    let bounds = (Aabb::default(), NoAutoAabb);
+    commands
+        .entity(mesh)
+        .insert((character::skin(joints), Transform::IDENTITY, bounds, ChildOf(character)))
+        .remove::<DynamicSkinnedMeshBounds>();
+    Some(rows)
+}
+
+/// A mesh without a skin follows the joint that its node is, or stands where the file has it.
+fn rigid(
+    commands: &mut Commands,
+    rig: &Rig,
+    (character, mesh): (Entity, Entity),
+    found: usize,
+) -> Range<usize> {
+    let mut place = Affine3A::IDENTITY;
+    let mut at = Some(found);
+    let mut joint = None;
+    while let Some(node) = at.and_then(|at| rig.nodes().get(at)).filter(|_| joint.is_none()) {
+        joint = node.joint;
+        if joint.is_none() {
+            let local = match &node.matrix {
+                Some(matrix) => affine(&Affine3x4::from_cols_array(matrix)),
+                None => Affine3A::from_scale_rotation_translation(
+                    node.local.scale.to_array().into(),
+                    Quat::from_array(node.local.rotation.to_array()),
+                    node.local.translation.to_array().into(),
+                ),
+            };
+            place = local * place;
+        }
+        at = node.parent;
+    }
+    let transform = Transform::from_matrix(place.into());
+    let mut mesh = commands.entity(mesh);
+    mesh.insert((transform, ChildOf(character)));
+    if let Some(joint) = joint {
+        mesh.insert(PhalanxAttachment::new(&rig.skeleton().names()[usize::from(joint)]));
+    }
+    0..0
+}
+
+/// The rows of a skin of the file by the label that Bevy's loader gives its matrices: `Skin0/InverseBindMatrices`.
+fn skin_rows(rig: &Rig, label: &str, joints: usize) -> Option<Range<usize>> {
+    let number = label.strip_prefix("Skin")?.split('/').next()?.parse::<usize>().ok()?;
+    let skin = rig.file_skins().get(number).filter(|skin| skin.len() == joints)?;
+    let offset = rig.palette_offset(number);
+    Some(offset..offset + skin.len())
+}

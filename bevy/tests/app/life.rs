@@ -1,0 +1,150 @@
+//! Characters come and go, and leave nothing behind.
+
+use crate::common::{bare, bound, built_in};
+use bevy::prelude::*;
+use bevy_phalanx::{
+    PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxJointEntities, PhalanxPlayer,
+    PhalanxPlugin, PhalanxRig,
+};
+
+fn rig(app: &App, file: &str) -> Handle<PhalanxRig> {
+    app.world().resource::<AssetServer>().load(file.to_owned())
+}
+
+fn walker(rig: &Handle<PhalanxRig>) -> (PhalanxCharacter, PhalanxPlayer) {
+    let mut player = PhalanxPlayer::default();
+    player.play("Walk").repeat();
+    (PhalanxCharacter(rig.clone()), player)
+}
+
+fn count(app: &App) -> usize {
+    app.world().resource::<PhalanxCrowd>().crowd.instance_count()
+}
+
+fn entities(app: &mut App) -> usize {
+    app.world_mut().query::<Entity>().iter(app.world()).count()
+}
+
+#[test]
+fn thousands_leave_in_random_order() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig = rig(&app, "mannequin_lod2.glb");
+    let parent = app.world_mut().spawn_empty().id();
+    let first = app.world_mut().spawn((PhalanxCharacter(rig.clone()), ChildOf(parent))).id();
+    bound(&mut app, 1);
+    let mut alive = vec![first];
+    let mut seed = 1u64;
+    let mut random = move |n: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % n
+    };
+    for _ in 0..200 {
+        for _ in 0..random(12) {
+            let character = (PhalanxCharacter(rig.clone()), ChildOf(parent));
+            alive.push(app.world_mut().spawn(character).id());
+        }
+        for _ in 0..random(12).min(alive.len()) {
+            let gone = alive.swap_remove(random(alive.len()));
+            app.world_mut().despawn(gone);
+        }
+        app.update();
+        assert_eq!(count(&app), alive.len());
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        for &entity in &alive {
+            let instance = crowd.instance(entity).expect("it is bound");
+            assert_eq!(crowd.entity(instance), Some(entity));
+        }
+    }
+    app.world_mut().despawn(parent);
+    app.update();
+    assert_eq!(count(&app), 0);
+}
+
+#[test]
+fn a_character_may_go_while_its_file_loads() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig = rig(&app, "mannequin.glb");
+    let gone = app.world_mut().spawn(walker(&rig)).id();
+    app.world_mut().spawn(walker(&rig));
+    app.world_mut().despawn(gone);
+    bound(&mut app, 1);
+    app.update();
+    assert_eq!(count(&app), 1);
+}
+
+#[test]
+fn without_its_component_a_character_is_an_entity() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig = rig(&app, "mannequin.glb");
+    let entity = app.world_mut().spawn((walker(&rig), PhalanxJointEntities)).id();
+    bound(&mut app, 1);
+    let joints = 40;
+    assert!(app.world().get::<Children>(entity).is_some_and(|c| c.len() > joints));
+    app.world_mut().entity_mut(entity).remove::<PhalanxCharacter>();
+    app.update();
+    app.update();
+    assert_eq!(count(&app), 0);
+    assert!(app.world().get::<PhalanxInstance>(entity).is_none());
+    assert!(app.world().get::<Children>(entity).is_none_or(|c| c.is_empty()));
+}
+
+#[test]
+fn another_handle_leaves_nothing_of_the_one_before() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let (first, second) = (rig(&app, "mannequin.glb"), rig(&app, "mannequin_lod1.glb"));
+    let other = app.world_mut().spawn(PhalanxCharacter(second.clone())).id();
+    let entity = app.world_mut().spawn((walker(&first), PhalanxJointEntities)).id();
+    bound(&mut app, 2);
+    let before = entities(&mut app);
+    let copy = app.world().resource::<PhalanxCrowd>().rig(&first);
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(second.clone()));
+    for _ in 0..3 {
+        app.update();
+    }
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    assert_eq!(crowd.instance(entity).map(|i| i.rig()), crowd.rig(&second));
+    assert_ne!(crowd.rig(&second), copy);
+    assert_eq!(count(&app), 2);
+    // And back, with joints that are not doubled.
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(first.clone()));
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!((count(&app), entities(&mut app)), (2, before));
+    app.world_mut().despawn(other);
+    app.update();
+    assert_eq!(count(&app), 1);
+}
+
+#[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Level {
+    #[default]
+    First,
+    Second,
+}
+
+#[test]
+fn a_level_takes_the_place_of_another() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    app.init_state::<Level>();
+    let first = rig(&app, "mannequin.glb");
+    for _ in 0..300 {
+        app.world_mut().spawn((walker(&first), DespawnOnExit(Level::First)));
+    }
+    bound(&mut app, 300);
+    let second = rig(&app, "mannequin_lod1.glb");
+    let id = app.world().resource::<PhalanxCrowd>().rig(&first).expect("loaded");
+    drop(first);
+    app.world_mut().resource_mut::<NextState<Level>>().set(Level::Second);
+    app.update();
+    for _ in 0..200 {
+        app.world_mut().spawn((walker(&second), DespawnOnExit(Level::Second)));
+    }
+    bound(&mut app, 200);
+    assert_eq!(count(&app), 200);
+    // The rig of the first level went with its last handle.
+    for _ in 0..5 {
+        app.update();
+    }
+    assert!(app.world().resource::<PhalanxCrowd>().crowd.rig(id).is_err());
+}

@@ -1,0 +1,137 @@
+//! Pictures of models with what glTF has, by Bevy's own animation, by the plugin's meshes and by Bevy's scenes.
+
+use crate::common;
+use crate::pictures::{assert_alike, save};
+use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
+use bevy::gltf::GltfAssetLabel;
+use bevy::prelude::*;
+use bevy::world_serialization::WorldAssetRoot;
+use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer, PhalanxRig};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Bevy,
+    Meshes,
+    Scene,
+}
+
+/// A model, its clip, the time, and where it stands.
+type Model = (&'static str, usize, f32, Transform);
+
+/// The models below a parent that turns, shears and mirrors, and a floor that takes shadows.
+fn picture(way: Way, models: &[Model], parent: Transform, shadows: bool) -> Option<Vec<u8>> {
+    let mut app = common::app(&common::models()?);
+    common::scene(&mut app, Vec3::new(0.0, 3.0, 9.0), Vec3::new(0.0, 1.5, 0.0));
+    let world = app.world_mut();
+    if shadows {
+        for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
+            light.shadow_maps_enabled = true;
+        }
+        let floor = Plane3d::new(Vec3::Y, Vec2::splat(10.0)).mesh().build();
+        let floor = world.resource_mut::<Assets<Mesh>>().add(floor);
+        let white = world.resource_mut::<Assets<StandardMaterial>>().add(Color::WHITE);
+        world.spawn((Mesh3d(floor), MeshMaterial3d(white), Transform::from_xyz(0.0, -0.5, 0.0)));
+    }
+    let parent = world.spawn((parent, Visibility::default())).id();
+    let assets = world.resource::<AssetServer>().clone();
+    for &(file, clip, time, place) in models {
+        let scene = || WorldAssetRoot(assets.load(GltfAssetLabel::Scene(0).from_asset(file)));
+        let place = (place, ChildOf(parent));
+        if way == Way::Bevy {
+            let animation = assets.load(GltfAssetLabel::Animation(clip).from_asset(file));
+            let (graph, node) = AnimationGraph::from_clip(animation);
+            let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
+            let root = app.world_mut().spawn((scene(), place)).id();
+            common::until(&mut app, "the scene spawns", |world| {
+                let mut players = world.query_filtered::<Entity, With<AnimationPlayer>>();
+                let all: Vec<Entity> = players.iter(world).collect();
+                let of_root = |e: &Entity| {
+                    let mut at = *e;
+                    while let Some(above) = world.get::<ChildOf>(at) {
+                        at = above.parent();
+                        if at == root {
+                            return true;
+                        }
+                    }
+                    false
+                };
+                let Some(player) = all.into_iter().find(of_root) else { return false };
+                world.entity_mut(player).insert(AnimationGraphHandle(graph.clone()));
+                let mut player = world.get_mut::<AnimationPlayer>(player).expect("found");
+                player.play(node).seek_to(time).set_speed(0.0);
+                true
+            });
+            continue;
+        }
+        let rig: Handle<PhalanxRig> = assets.load(file);
+        let mut name = String::new();
+        common::until(&mut app, "the rig loads", |world| {
+            let Some(rig) = world.resource::<Assets<PhalanxRig>>().get(&rig) else { return false };
+            name = rig.rig.clips()[clip].name().to_owned();
+            true
+        });
+        let mut player = PhalanxPlayer::default();
+        player.play(&name).seek_to(time).with_speed(0.0);
+        let mut character = app.world_mut().spawn((PhalanxCharacter(rig), player, place));
+        if way == Way::Scene {
+            character.insert(scene());
+        }
+    }
+    if way != Way::Bevy {
+        common::until(&mut app, "the characters are bound", |world| {
+            world.query::<&PhalanxInstance>().iter(world).count() == models.len()
+                && world.query::<(&PhalanxInstance, &Children)>().iter(world).count()
+                    == models.len()
+        });
+    }
+    for _ in 0..20 {
+        app.update();
+    }
+    if way != Way::Bevy {
+        let world = app.world_mut();
+        assert_eq!(world.query::<&AnimationPlayer>().iter(world).count(), 0, "nodes go");
+    }
+    Some(common::picture(&mut app))
+}
+
+fn compare(name: &str, models: &[Model], parent: Transform, shadows: bool) {
+    let Some(bevy) = picture(Way::Bevy, models, parent, shadows) else { return };
+    save(&format!("{name}-bevy.png"), &bevy);
+    let ours = [(Way::Meshes, "meshes"), (Way::Scene, "scene")].map(|(way, label)| {
+        let ours = picture(way, models, parent, shadows).expect("the models are there");
+        save(&format!("{name}-{label}.png"), &ours);
+        (label, ours)
+    });
+    for (label, ours) in &ours {
+        assert_alike(&format!("{name}, {label}"), &bevy, ours);
+    }
+}
+
+fn at(x: f32, y: f32, scale: f32) -> Transform {
+    Transform::from_xyz(x, y, 0.0).with_scale(Vec3::splat(scale))
+}
+
+#[test]
+fn skins_rigid_parts_and_morph_targets_look_as_by_bevy() {
+    let models = [
+        ("Fox.glb", 0, 0.4, at(-4.0, 2.4, 0.015)),
+        ("robot.glb", 10, 0.3, at(-1.5, 2.4, 0.4)),
+        ("mannequin.glb", 3, 0.3, at(1.0, 2.4, 1.1)),
+        ("SimpleSkin.gltf", 0, 1.5, at(3.0, 2.4, 0.8)),
+        ("bl_morphbones.glb", 1, 0.4, at(-3.0, 0.0, 1.4)),
+        ("MorphStressTest.gltf", 1, 0.6, at(0.5, 0.3, 0.8)),
+    ];
+    compare("models", &models, Transform::IDENTITY, false);
+}
+
+#[test]
+fn a_parent_that_mirrors_and_shears_with_shadows_looks_as_by_bevy() {
+    let models = [
+        ("mannequin.glb", 2, 0.4, at(-1.5, 0.0, 1.2).with_rotation(Quat::from_rotation_y(0.7))),
+        ("Fox.glb", 2, 0.3, at(1.5, 0.0, 0.02).with_rotation(Quat::from_rotation_y(0.5))),
+    ];
+    let parent = Transform::from_xyz(0.0, 0.2, 0.0)
+        .with_rotation(Quat::from_euler(EulerRot::XYZ, 0.2, 0.4, 0.1))
+        .with_scale(Vec3::new(-1.3, 1.0, 0.8));
+    compare("mirrored", &models, parent, true);
+}

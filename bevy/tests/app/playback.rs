@@ -1,0 +1,275 @@
+//! Events, root motion, time and the calls of players. Times are computed by hand from clips and speeds.
+
+use crate::common::{bare, bound, built_in};
+use bevy::ecs::schedule::ScheduleLabel;
+use bevy::prelude::*;
+use bevy_phalanx::phalanx::crowd::{BlendSpace, EventKind};
+use bevy_phalanx::{
+    PhalanxCharacter, PhalanxCrowd, PhalanxError, PhalanxEvent, PhalanxPlayer, PhalanxPlugin,
+    PhalanxRig, PhalanxRootMotion, RigSettings, RigSetup,
+};
+
+/// A character of the built-in rig that plays something.
+fn spawn(app: &mut App, play: impl FnOnce(&mut PhalanxPlayer)) -> Entity {
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let mut player = PhalanxPlayer::default();
+    play(&mut player);
+    app.world_mut().spawn((PhalanxCharacter(rig), player)).id()
+}
+
+fn time(app: &App, entity: Entity, clip: &str) -> f64 {
+    app.world().resource::<PhalanxCrowd>().state(entity, clip).expect("it plays").time
+}
+
+fn player(app: &mut App, entity: Entity) -> Mut<'_, PhalanxPlayer> {
+    app.world_mut().get_mut::<PhalanxPlayer>(entity).expect("it has one")
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-5, "{a} instead of {b}");
+}
+
+#[test]
+fn events_come_in_order_with_entity_clip_and_marker() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let walker = spawn(&mut app, |p| {
+        p.play("Walk").repeat().with_speed(2.0);
+    });
+    let fighter = spawn(&mut app, |p| {
+        p.play("Attack");
+    });
+    bound(&mut app, 2);
+    let mut cursor = app.world().resource::<Messages<PhalanxEvent>>().get_cursor_current();
+    let mut seen = Vec::new();
+    // A second and a half.
+    for frame in 1..=96 {
+        app.update();
+        for event in cursor.read(app.world().resource::<Messages<PhalanxEvent>>()) {
+            let marker = event.marker().map(str::to_owned);
+            seen.push((frame, event.entity, event.clip.name().to_owned(), event.kind(), marker));
+        }
+    }
+    // Markers of the file at twice the speed; one at time t is passed in the first step that ends at t or later.
+    let steps = [("RightFoot.strike", 0.5), ("LeftFoot.toeOff", 0.6), ("RightFoot.toeOff", 0.1)];
+    for (name, at) in steps {
+        let frames: Vec<i32> = seen
+            .iter()
+            .filter(|e| e.1 == walker && e.4.as_deref() == Some(name))
+            .map(|e| e.0)
+            .collect();
+        let expected: Vec<i32> =
+            (0..3).map(|pass| ((at + f64::from(pass)) * 32.0).ceil() as i32).collect();
+        assert_eq!(frames, expected, "{name}");
+    }
+    let of = |entity, kind| {
+        let frames = seen.iter().filter(|e| e.1 == entity && e.3 == kind).map(|e| e.0);
+        frames.collect::<Vec<i32>>()
+    };
+    // A pass of the walk takes half a second, 32 steps; the attack 1.3 s.
+    assert_eq!(of(walker, EventKind::Looped), [32, 64, 96]);
+    assert!(of(walker, EventKind::Finished).is_empty());
+    assert_eq!(of(fighter, EventKind::Finished), [(1.3f64 * 64.0).ceil() as i32]);
+    assert!(seen.iter().all(|e| e.2 == if e.1 == walker { "Walk" } else { "Attack" }));
+    assert!(seen.is_sorted_by_key(|e| e.0));
+    // A stop within an eighth of a second.
+    player(&mut app, walker).stop("Walk", 0.125);
+    let mut stopped = Vec::new();
+    for frame in 1..=10 {
+        app.update();
+        for event in cursor.read(app.world().resource::<Messages<PhalanxEvent>>()) {
+            if event.kind() == EventKind::Stopped {
+                stopped.push((frame, event.entity));
+            }
+        }
+    }
+    assert_eq!(stopped, [(8, walker)]);
+    assert!(app.world().resource::<PhalanxCrowd>().state(walker, "Walk").is_none());
+}
+
+#[test]
+fn a_character_that_goes_in_the_frame_of_its_event_has_none() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let two = [0, 1].map(|_| {
+        spawn(&mut app, |p| {
+            p.play("Walk").repeat().seek_to(0.99);
+        })
+    });
+    bound(&mut app, 2);
+    let mut cursor = app.world().resource::<Messages<PhalanxEvent>>().get_cursor_current();
+    app.world_mut().despawn(two[0]);
+    app.update();
+    let events: Vec<PhalanxEvent> =
+        cursor.read(app.world().resource::<Messages<PhalanxEvent>>()).cloned().collect();
+    assert!(!events.is_empty());
+    assert!(events.iter().all(|event| event.entity == two[1]));
+}
+
+#[test]
+fn a_refused_call_is_told_and_changes_nothing() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let entity = spawn(&mut app, |p| {
+        p.play("Walk").repeat();
+    });
+    bound(&mut app, 1);
+    player(&mut app, entity).transition("Wolk", 0.2);
+    app.update();
+    let errors = app.world().resource::<Messages<PhalanxError>>();
+    let errors: Vec<PhalanxError> = errors.get_cursor().read(errors).cloned().collect();
+    assert_eq!(errors.len(), 1);
+    assert_eq!((errors[0].entity, errors[0].name.as_deref()), (entity, Some("Wolk")));
+    let text = errors[0].to_string();
+    assert!(text.contains("Wolk") && text.contains("Walk"), "{text}");
+    let state = app.world().resource::<PhalanxCrowd>().state(entity, "Walk").expect("it plays");
+    assert_eq!((state.weight, state.target, state.fading_out), (1.0, 1.0, false));
+    close(state.time, 1.0 / 64.0);
+}
+
+#[test]
+fn calls_do_what_they_say() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let entity = spawn(&mut app, |p| {
+        p.play("Walk").repeat().with_speed(0.5).seek_to(0.25);
+    });
+    bound(&mut app, 1);
+    for _ in 0..16 {
+        app.update();
+    }
+    close(time(&app, entity, "Walk"), 0.25 + 0.5 * 16.0 / 64.0);
+    player(&mut app, entity).pause("Walk");
+    app.update();
+    assert!(!app.world().resource::<PhalanxCrowd>().is_playing(entity, "Walk"));
+    close(time(&app, entity, "Walk"), 0.375);
+    player(&mut app, entity).resume("Walk");
+    player(&mut app, entity).set_speed("Walk", 1.0);
+    player(&mut app, entity).seek_to("Walk", 0.5);
+    app.update();
+    close(time(&app, entity, "Walk"), 0.5 + 1.0 / 64.0);
+    // Half of a transition of a quarter of a second.
+    player(&mut app, entity).transition("Run", 0.25).repeat();
+    for _ in 0..8 {
+        app.update();
+    }
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let (walk, run) = (crowd.state(entity, "Walk"), crowd.state(entity, "Run"));
+    let (walk, run) = (walk.expect("it fades"), run.expect("it plays"));
+    assert!(walk.fading_out && (run.weight - 0.5).abs() < 1e-4, "{run:?}");
+    player(&mut app, entity).transition("Idle", 0.25).repeat().inertial();
+    app.update();
+    assert!(app.world().resource::<PhalanxCrowd>().is_playing(entity, "Idle"));
+    player(&mut app, entity).set_character_speed(0.0);
+    app.update();
+    let before = time(&app, entity, "Idle");
+    app.update();
+    assert_eq!(time(&app, entity, "Idle"), before);
+}
+
+#[test]
+fn spaces_and_layers_are_those_of_the_setup() {
+    use bevy_phalanx::phalanx::crowd::LayerOptions;
+    use bevy_phalanx::phalanx::skeleton::JointMask;
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let setup = RigSetup::new(|crowd, rig, names| {
+        let [idle, walk] = ["Idle", "Walk"].map(|name| crowd.clip_named(rig, name));
+        let space = crowd.add_blend_space(rig, BlendSpace::line(&[(0.0, idle?), (1.4, walk?)]))?;
+        names.playable("gait", space);
+        Ok(())
+    })
+    .with_layers(|rig| {
+        let mask = Some(JointMask::subtree(rig.skeleton(), "RightArm")?);
+        Ok(vec![LayerOptions::default(), LayerOptions { mask, ..LayerOptions::default() }])
+    });
+    app.world_mut().resource_mut::<PhalanxCrowd>().set_up(&rig, setup);
+    let entity = spawn(&mut app, |p| {
+        p.play("gait").repeat().at([0.7, 0.0]);
+        p.play("Wave").repeat().on_layer(1).with_weight(0.5);
+        p.set_layer_weight(1, 0.25);
+    });
+    bound(&mut app, 1);
+    player(&mut app, entity).set_parameter("gait", [1.0, 0.0]);
+    app.update();
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let gait = crowd.state(entity, "gait").and_then(|s| s.parameter).expect("a space");
+    assert!((gait.x - 1.0).abs() < 1e-5, "{gait:?}");
+    assert_eq!(crowd.state(entity, "Wave").map(|s| s.weight), Some(0.5));
+    let playing = crowd.playing(entity).expect("bound");
+    assert_eq!((playing.layers(), playing.layer_weight(1)), (2, Ok(0.25)));
+}
+
+#[test]
+fn paused_time_holds_all_and_relative_speed_counts() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let entity = spawn(&mut app, |p| {
+        p.play("Idle").repeat();
+    });
+    bound(&mut app, 1);
+    app.world_mut().resource_mut::<Time<Virtual>>().pause();
+    for _ in 0..5 {
+        app.update();
+    }
+    close(time(&app, entity, "Idle"), 0.0);
+    let mut virtual_time = app.world_mut().resource_mut::<Time<Virtual>>();
+    virtual_time.unpause();
+    virtual_time.set_relative_speed(3.0);
+    app.update();
+    app.update();
+    close(time(&app, entity, "Idle"), 6.0 / 64.0);
+    // A frame of an hour: 900 passes of four seconds.
+    let mut virtual_time = app.world_mut().resource_mut::<Time<Virtual>>();
+    virtual_time.set_relative_speed(1.0);
+    virtual_time.set_max_delta(std::time::Duration::from_secs(7200));
+    let hour = std::time::Duration::from_secs(3600);
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(hour));
+    app.update();
+    close(time(&app, entity, "Idle"), 6.0 / 64.0);
+    let state = app.world().resource::<PhalanxCrowd>().state(entity, "Idle").expect("it plays");
+    assert_eq!(state.loops, 900.0);
+}
+
+/// Root motion of the built-in walk: 1.4 m a second along Z.
+fn walked(plugin: PhalanxPlugin) {
+    let mut app = bare(&built_in(), plugin);
+    app.insert_resource(Time::<Fixed>::from_seconds(1.0 / 64.0));
+    let settings = |settings: &mut RigSettings| settings.root_motion = true;
+    let rig: Handle<PhalanxRig> = app
+        .world()
+        .resource::<AssetServer>()
+        .load_builder()
+        .with_settings(settings)
+        .load("mannequin.glb");
+    let place = Transform::from_xyz(1.0, 0.0, 2.0)
+        .with_rotation(Quat::from_rotation_y(std::f32::consts::FRAC_PI_2))
+        .with_scale(Vec3::splat(2.0));
+    let [applied, told] = [PhalanxRootMotion::applied(), PhalanxRootMotion::default()].map(|m| {
+        let mut player = PhalanxPlayer::default();
+        player.play("Walk_RootMotion").repeat();
+        app.world_mut().spawn((PhalanxCharacter(rig.clone()), player, place, m)).id()
+    });
+    bound(&mut app, 2);
+    let before = app.world().get::<Transform>(applied).expect("it has one").translation;
+    let clip = app.world().resource::<PhalanxCrowd>().state(applied, "Walk_RootMotion");
+    let start = clip.map_or(0.0, |s| s.loops + s.time);
+    for _ in 0..64 {
+        app.update();
+    }
+    let clip = app.world().resource::<PhalanxCrowd>().state(applied, "Walk_RootMotion");
+    let seconds = (clip.map_or(0.0, |s| s.loops + s.time) - start) as f32;
+    assert!(seconds > 0.9, "{seconds}");
+    // Z turned by a quarter about Y is X; twice as large, it walks twice as far.
+    let way = app.world().get::<Transform>(applied).expect("it has one").translation - before;
+    let expected = Vec3::new(2.0 * 1.4 * seconds, 0.0, 0.0);
+    assert!(way.distance(expected) < 0.03, "{way} instead of {expected}");
+    assert_eq!(app.world().get::<Transform>(told), Some(&place));
+    let motion = app.world().get::<PhalanxRootMotion>(told).expect("it has one").translation;
+    assert!((motion.z - 1.4 / 64.0).abs() < 4e-3, "{motion}");
+}
+
+#[test]
+fn root_motion_moves_scaled_and_turned_characters() {
+    walked(PhalanxPlugin::default());
+}
+
+#[test]
+fn root_motion_in_fixed_steps() {
+    walked(PhalanxPlugin { schedule: FixedPostUpdate.intern(), ..PhalanxPlugin::default() });
+}
