@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 mod floors;
 mod joints;
 
-pub use joints::{Joint, Joints};
+pub use joints::Joints;
 
 /// The clips that the characters play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
