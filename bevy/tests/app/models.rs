@@ -91,7 +91,23 @@ fn picture(way: Way, models: &[Model], parent: Transform, shadows: bool) -> Opti
         let world = app.world_mut();
         assert_eq!(world.query::<&AnimationPlayer>().iter(world).count(), 0, "nodes go");
     }
+    default_materials(app.world_mut());
     Some(common::picture(&mut app))
+}
+
+/// What has no material has glTF's default. Bevy's loader gives it one of two, by what it comes upon first.
+fn default_materials(world: &mut World) {
+    let mut materials = world.query::<&MeshMaterial3d<StandardMaterial>>();
+    let of_bevy: Vec<Handle<StandardMaterial>> = materials
+        .iter(world)
+        .map(|material| material.0.clone())
+        .filter(|m| m.path().is_some_and(|path| path.label() == Some("DefaultMaterial/std")))
+        .collect();
+    for material in of_bevy {
+        let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+        let mut material = materials.get_mut(&material).expect("it is drawn");
+        (material.metallic, material.perceptual_roughness) = (1.0, 1.0);
+    }
 }
 
 fn compare(name: &str, models: &[Model], parent: Transform, shadows: bool) {

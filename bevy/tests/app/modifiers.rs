@@ -103,7 +103,7 @@ fn targets_fade_in_and_out() {
                 aim_at(&mut app, character, PhalanxTarget::new("look", TargetPoint::World(Vec3::Y)))
             }
             1 => _ = app.world_mut().entity_mut(character).remove::<PhalanxTargets>(),
-            _ => _ = app.world_mut().entity_mut(handle).despawn(),
+            _ => app.world_mut().entity_mut(handle).despawn(),
         }
         (0..10).for_each(|_| app.update());
         let half = off(&app);
