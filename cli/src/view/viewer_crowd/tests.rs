@@ -62,7 +62,8 @@ fn crowds_grow_and_shrink_and_those_unseen_are_not_evaluated() {
     assert_eq!(evaluate(true), (drawn, drawn));
     let found = crowd.joints(aside.eye, 3).unwrap();
     assert_eq!((found.shown, found.visible > 10), (3, true));
-    let near = |joint: &Joint| joint.parent.is_none_or(|p| p.distance(joint.at) < 1.0);
+    let near =
+        |joint: &super::joints::Joint| joint.parent.is_none_or(|p| p.distance(joint.at) < 1.0);
     assert!(found.joints.len() > 100 && found.joints.iter().all(near));
     let roots = found.joints.iter().filter(|j| j.parent.is_none());
     assert_eq!(roots.count(), 3);
