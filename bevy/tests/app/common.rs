@@ -125,7 +125,10 @@ pub fn scene(app: &mut App, eye: Vec3, target: Vec3) {
 pub fn until(app: &mut App, what: &str, mut done: impl FnMut(&mut World) -> bool) {
     let start = Instant::now();
     while !done(app.world_mut()) {
-        assert!(start.elapsed() < Duration::from_secs(300), "{what} did not happen in five minutes");
+        assert!(
+            start.elapsed() < Duration::from_secs(300),
+            "{what} did not happen in five minutes"
+        );
         app.update();
     }
 }
