@@ -26,8 +26,8 @@ use tracing::{error, info};
 /// A character of the crowd: spawn it with a rig, a [`Transform`] and, to move, a [`PhalanxPlayer`].
 ///
 /// With a `WorldAssetRoot` of Bevy's beside it, the scene of the same file, the character takes the meshes and materials
-/// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of the rig's meshes, and a
-/// [`PhalanxInstance`].
+/// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of
+/// the rig's meshes, and a [`PhalanxInstance`].
 ///
 /// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ pub struct PhalanxInstance {
     pub(crate) instance: InstanceId,
     pub(crate) rig: RigId,
     pub(crate) asset: AssetId<PhalanxRig>,
-    /// The children that the plugin spawned, with the rows of the palette that each shows.
+    /// Its meshes, children that the plugin spawned or that were a scene's, with the rows of the palette that each shows.
     pub(crate) meshes: Vec<(Entity, Range<usize>)>,
     /// The level of detail of these meshes.
     pub(crate) level: usize,
