@@ -114,7 +114,7 @@ fn side_by_side(count: usize, (rounds, length): (usize, usize)) {
                     let tiers = if with { full_rate() } else { None };
                     crowd.set_tiers(tiers).expect("valid tiers");
                     if with {
-                        crowd.set_views(&[]).expect("there are tiers");
+                        crowd.clear_views().expect("there are tiers");
                     }
                     frames(scene, bones, 5);
                     let now = frames(scene, bones, length);
@@ -223,7 +223,7 @@ fn main() {
             group.bench_function(BenchmarkId::new(name, count), |b| {
                 let mut scene = plaza(count, tiers.clone());
                 if full && tiers.is_some() {
-                    scene.crowd_mut().set_views(&[]).expect("there are tiers");
+                    scene.crowd_mut().clear_views().expect("there are tiers");
                 }
                 let mut bones = BoneBuffer::new();
                 frames(&mut scene, &mut bones, if test || full { 10 } else { WARM_UP });

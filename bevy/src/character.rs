@@ -1,12 +1,12 @@
 //! `PhalanxCharacter`, and how characters become instances of the crowd.
 
 use crate::PhalanxSystems;
+use crate::calls;
 use crate::crowd::PhalanxCrowd;
 use crate::events::PhalanxError;
 use crate::levels;
 use crate::loader::PhalanxRig;
 use crate::morphs::{self, Morphed};
-use crate::player;
 use bevy::asset::{AssetId, Assets, Handle};
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{NoAutoAabb, Visibility};
@@ -47,6 +47,8 @@ pub struct PhalanxInstance {
     pub(crate) level: usize,
     /// True if the plugin spawned them: it then has those of other levels.
     pub(crate) own_meshes: bool,
+    /// The box around them in this frame, in model space.
+    pub(crate) bounds: Aabb,
 }
 
 impl PhalanxInstance {
@@ -67,7 +69,7 @@ impl PhalanxInstance {
 }
 
 pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
-    app.add_systems(schedule, (release, bind, player::apply).chain().in_set(PhalanxSystems::Bind));
+    app.add_systems(schedule, (release, bind, calls::apply).chain().in_set(PhalanxSystems::Bind));
 }
 
 /// A skin of Bevy's without joint entities and inverse bind matrices: Bevy reserves matrices for it and leaves them alone.
@@ -102,7 +104,7 @@ fn release(
         let Some(rig) = assets.get(character.0.id()) else { continue };
         if !crowd.is_refused(character.0.id(), &rig.rig) {
             let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
-            let calls = names.map(|names| player::resume(&crowd.crowd, names, instance.instance));
+            let calls = names.map(|names| calls::resume(&crowd.crowd, names, instance.instance));
             crowd.resumed.insert(entity, calls.unwrap_or_default());
             unbound.push(entity);
         }
@@ -111,7 +113,7 @@ fn release(
         match crowd.replace(asset, &rig) {
             Ok(names) => {
                 for (entity, instance) in all.iter().filter(|(_, i)| i.asset == asset) {
-                    let calls = player::resume(&crowd.crowd, &names, instance.instance);
+                    let calls = calls::resume(&crowd.crowd, &names, instance.instance);
                     crowd.resumed.insert(entity, calls);
                     unbound.push(entity);
                 }
@@ -169,7 +171,7 @@ pub fn bind(
         for call in crowd.resumed.remove(&entity).into_iter().flatten() {
             let known = |name| crowd.playable(id, name).is_ok();
             if call.name().is_none_or(known) {
-                player::apply_one(crowd, entity, instance, &call, &mut errors);
+                calls::apply_one(crowd, entity, instance, &call, &mut errors);
             } else {
                 info!(
                     "{entity}: {} does not go on, {} has none",
@@ -208,6 +210,7 @@ pub fn bind(
             meshes,
             level: 0,
             own_meshes: !scene,
+            bounds: Aabb::default(),
         });
     }
     crowd.resumed.clear();

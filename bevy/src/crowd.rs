@@ -268,19 +268,11 @@ impl PhalanxCrowd {
 
     /// Removes rigs that no character can have any more: of changed files, and of assets that are gone.
     pub(crate) fn drop_rigs(&mut self, assets: &Assets<PhalanxRig>) {
-        let Self { crowd, rigs, setups, entities, refused, replaced, .. } = self;
-        let used = |id: RigId| entities.keys().any(|instance| instance.rig() == id);
-        let mut drop = |id: RigId| {
-            if used(id) {
-                return false;
-            }
-            // Instances of the game's own keep it.
-            let _ = crowd.remove_rig(id);
-            true
-        };
-        replaced.retain(|&id| !drop(id));
+        let Self { crowd, rigs, setups, refused, replaced, .. } = self;
+        // One that has instances is refused, and stays.
+        replaced.retain(|&id| crowd.remove_rig(id).is_err());
         rigs.retain(|&asset, loaded| {
-            let gone = !assets.contains(asset) && drop(loaded.id);
+            let gone = !assets.contains(asset) && crowd.remove_rig(loaded.id).is_ok();
             if gone {
                 setups.remove(&asset);
             }

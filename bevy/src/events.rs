@@ -62,7 +62,19 @@ pub struct PhalanxError {
     pub name: Option<String>,
     /// Why.
     #[source]
-    pub error: CrowdError,
+    pub error: PlayerError,
+}
+
+/// Why a call of a [`PhalanxPlayer`](crate::PhalanxPlayer) is refused.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum PlayerError {
+    /// The crowd refuses it.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// A clip has no parameter.
+    #[error("it is a clip; only blend spaces have a parameter")]
+    NoParameter,
 }
 
 /// What a character's root has travelled in the last step, in the space of the character. It needs clips with root

@@ -1,12 +1,11 @@
-//! What a frame does: the clock, worlds and views, evaluation, bounds.
+//! What a frame does: the clock, worlds, evaluation.
 
 use crate::PhalanxSystems;
 use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
-use bevy::camera::primitives::Aabb;
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
-use bevy::math::{Affine3A, Vec3, Vec3A};
+use bevy::math::{Affine3A, Mat4};
 use bevy::prelude::{App, GlobalTransform, PostUpdate, Time};
 use bevy::tasks::ComputeTaskPool;
 use phalanx::crowd::InstanceId;
@@ -17,7 +16,7 @@ pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
     app.add_systems(schedule, advance.in_set(PhalanxSystems::Advance));
     app.add_systems(
         PostUpdate,
-        (set_worlds, evaluate, set_bounds).chain().in_set(PhalanxSystems::Evaluate),
+        (set_worlds, evaluate).chain().in_set(PhalanxSystems::Evaluate),
     );
 }
 
@@ -28,21 +27,8 @@ pub(crate) fn advance(mut crowd: ResMut<PhalanxCrowd>, time: Res<Time>) {
     }
 }
 
-pub(crate) fn rows(transform: &Affine3A) -> Affine3x4 {
-    let [x, y, z] = [transform.matrix3.x_axis, transform.matrix3.y_axis, transform.matrix3.z_axis];
-    let t = transform.translation;
-    Affine3x4 { rows: [[x.x, y.x, z.x, t.x], [x.y, y.y, z.y, t.y], [x.z, y.z, z.z, t.z]] }
-}
-
-/// The inverse of [`rows`].
 pub(crate) fn affine(matrix: &Affine3x4) -> Affine3A {
-    let [x, y, z] = matrix.rows;
-    Affine3A::from_cols_array_2d(&[
-        [x[0], y[0], z[0]],
-        [x[1], y[1], z[1]],
-        [x[2], y[2], z[2]],
-        [x[3], y[3], z[3]],
-    ])
+    Affine3A::from_mat4(Mat4::from_cols_array(&matrix.to_cols_array()))
 }
 
 /// World transforms that changed in this frame.
@@ -59,7 +45,7 @@ pub(crate) fn set_worlds(
     worlds.clear();
     for (instance, transform) in &moved {
         instances.push(instance.instance);
-        worlds.push(rows(&transform.affine()));
+        worlds.push(Affine3x4::from_cols_array(&transform.to_matrix().to_cols_array()));
     }
     if crowd.crowd.set_worlds(instances, worlds).is_ok() {
         return;
@@ -92,26 +78,4 @@ pub(crate) fn evaluate(mut crowd: ResMut<PhalanxCrowd>) {
             });
         }
     });
-}
-
-/// Boxes around the meshes, which Bevy culls by.
-fn set_bounds(
-    crowd: Res<PhalanxCrowd>,
-    instances: Query<&PhalanxInstance>,
-    mut boxes: Query<&mut Aabb>,
-) {
-    for instance in &instances {
-        let Ok(Some(sphere)) = crowd.crowd.bounding_sphere(instance.instance) else { continue };
-        let bounds = Aabb {
-            center: Vec3A::from(Vec3::from(sphere.center)),
-            half_extents: Vec3A::splat(sphere.radius),
-        };
-        for (mesh, _) in &instance.meshes {
-            if let Ok(mut old) = boxes.get_mut(*mesh)
-                && *old != bounds
-            {
-                *old = bounds;
-            }
-        }
-    }
 }

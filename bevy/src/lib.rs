@@ -27,6 +27,8 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod bounds;
+mod calls;
 mod character;
 mod crowd;
 mod events;
@@ -47,7 +49,7 @@ mod views;
 
 pub use character::{PhalanxCharacter, PhalanxInstance};
 pub use crowd::{ActionState, Names, PhalanxCrowd, Playable, RigSetup};
-pub use events::{PhalanxError, PhalanxEvent, PhalanxRootMotion};
+pub use events::{PhalanxError, PhalanxEvent, PhalanxRootMotion, PlayerError};
 pub use feet::{PhalanxFeet, PhalanxGround};
 pub use joints::{PhalanxAttachment, PhalanxJointEntities};
 pub use loader::{PhalanxRig, RigLoader, RigLoaderError, RigSettings, RigSurface};
@@ -136,6 +138,7 @@ impl Plugin for PhalanxPlugin {
         scenes::add(app);
         frame::add(app, self.schedule);
         events::add(app, self.schedule);
+        bounds::add(app);
         views::add(app);
         levels::add(app);
         morphs::add(app);

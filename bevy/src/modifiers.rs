@@ -13,6 +13,7 @@ use bevy::prelude::{
 use bevy::reflect::Reflect;
 use phalanx::crowd::{ModifierId, PoseSpace, RigId, Space, Target};
 use phalanx::glam;
+use phalanx::math::Affine3x4;
 use std::collections::HashSet;
 use std::fmt::Display;
 use tracing::warn;
@@ -291,7 +292,7 @@ fn set_overrides(
                 OverrideSpace::Model => PoseSpace::Model,
                 OverrideSpace::World => PoseSpace::World,
             };
-            let matrix = frame::rows(&o.transform.compute_affine());
+            let matrix = Affine3x4::from_cols_array(&o.transform.to_matrix().to_cols_array());
             if let Err(why) =
                 player.set_override_weighted(o.joint.as_str(), matrix, space, o.weight)
             {

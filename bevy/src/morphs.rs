@@ -38,19 +38,18 @@ fn set_weights(
     crowd: Res<PhalanxCrowd>,
     characters: Query<&PhalanxInstance, With<Morphed>>,
     mut meshes: Query<(&MorphScalars, &mut MeshMorphWeights)>,
+    mut scalars: Local<Vec<f32>>,
 ) {
     let crowd = &crowd.crowd;
     for instance in &characters {
         if crowd.shown(instance.id()).is_none() {
             continue;
         }
-        let scalars = match crowd.scalars(instance.id()) {
-            Ok(scalars) => scalars,
-            Err(error) => {
-                warn!("a character keeps its morph weights: {error}");
-                continue;
-            }
-        };
+        scalars.clear();
+        if let Err(error) = crowd.scalars(instance.id(), &mut scalars) {
+            warn!("a character keeps its morph weights: {error}");
+            continue;
+        }
         for (mesh, _) in &instance.meshes {
             let Ok((MorphScalars(range), mut weights)) = meshes.get_mut(*mesh) else { continue };
             if let (MeshMorphWeights::Value { weights }, Some(now)) =

@@ -34,8 +34,10 @@ struct Job {
     shown: Option<(RigId, Shown)>,
 }
 
-/// Matrices that one task writes, about: some 20 µs.
+/// Matrices that one task writes at least: some 20 µs.
 const PER_TASK: usize = 4096;
+/// Tasks per thread at most: the pool allocates for each.
+const TASKS: usize = 4;
 
 fn extract_palettes(
     skins: Option<ResMut<SkinUniforms>>,
@@ -60,13 +62,20 @@ fn extract_palettes(
     }
     let crowd = &**crowd;
     let mut rest = &mut skins.current_staging_buffer[..];
-    let mut start = 0;
     let mut jobs = &jobs[..];
-    ComputeTaskPool::get().scope(|scope| {
+    let pool = ComputeTaskPool::get();
+    let threads = pool.thread_num();
+    if threads <= 1 {
+        return write_all(jobs, crowd, rest, 0);
+    }
+    let all: usize = jobs.iter().map(|job| job.rows.len()).sum();
+    let per_task = PER_TASK.max(all.div_ceil(TASKS * threads));
+    let mut start = 0;
+    pool.scope(|scope| {
         while !jobs.is_empty() {
             let mut count = 0;
             let mut matrices = 0;
-            while count < jobs.len() && matrices < PER_TASK {
+            while count < jobs.len() && matrices < per_task {
                 matrices += jobs[count].rows.len();
                 count += 1;
             }
@@ -81,13 +90,18 @@ fn extract_palettes(
             scope.spawn(async move {
                 #[cfg(feature = "trace")]
                 let _span = tracing::info_span!("write palettes").entered();
-                for job in these {
-                    let at = job.to - first;
-                    write(job, crowd, &mut out[at..at + job.rows.len()]);
-                }
+                write_all(these, crowd, out, first);
             });
         }
     });
+}
+
+/// Writes the matrices of meshes; `out` begins with number `first` of the buffer.
+fn write_all(jobs: &[Job], crowd: &PhalanxCrowd, out: &mut [Mat4], first: usize) {
+    for job in jobs {
+        let at = job.to - first;
+        write(job, crowd, &mut out[at..at + job.rows.len()]);
+    }
 }
 
 /// The world transform times rows, as columns.

@@ -3,7 +3,6 @@
 use crate::PhalanxSystems;
 use crate::character::{self, PhalanxCharacter, PhalanxInstance};
 use crate::crowd::PhalanxCrowd;
-use crate::frame::affine;
 use crate::joints::PhalanxAttachment;
 use crate::morphs::{self, Morphed};
 use bevy::asset::AssetServer;
@@ -11,13 +10,12 @@ use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{DynamicSkinnedMeshBounds, NoAutoAabb};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
-use bevy::math::{Affine3A, Quat};
+use bevy::math::{Affine3A, Mat4, Quat};
 use bevy::mesh::Mesh3d;
 use bevy::mesh::morph::MeshMorphWeights;
 use bevy::mesh::skinning::SkinnedMesh;
 use bevy::prelude::{App, Transform};
 use bevy::world_serialization::{InstanceId, WorldInstanceReady, WorldInstanceSpawner};
-use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use std::ops::Range;
 use tracing::error;
@@ -142,7 +140,7 @@ fn rigid(
         joint = node.joint;
         if joint.is_none() {
             let local = match &node.matrix {
-                Some(matrix) => affine(&Affine3x4::from_cols_array(matrix)),
+                Some(matrix) => Affine3A::from_mat4(Mat4::from_cols_array(matrix)),
                 None => Affine3A::from_scale_rotation_translation(
                     node.local.scale.to_array().into(),
                     Quat::from_array(node.local.rotation.to_array()),

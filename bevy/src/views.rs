@@ -12,7 +12,7 @@ use bevy::light::{
     DirectionalLight, DirectionalLightShadowMap, PointLight, PointLightShadowMap,
     SimulationLightSystems, SpotLight, spot_light_clip_from_view, spot_light_world_from_view,
 };
-use bevy::math::{Mat4, Vec3};
+use bevy::math::Mat4;
 use bevy::prelude::{App, GlobalTransform, InheritedVisibility, PostUpdate};
 use phalanx::crowd::{InstanceId, View};
 use std::f32::consts::FRAC_PI_2;
@@ -74,12 +74,8 @@ fn set_views(
         let clip_from_world = camera.clip_from_view() * transform.to_matrix().inverse();
         views.push(view(clip_from_world, size.y as f32, false));
     }
-    if views.is_empty() {
-        if !cameras.is_empty() {
-            // Without views the crowd would evaluate all.
-            views.push(view(nowhere(), 1.0, false));
-        }
-    } else {
+    // Without a camera that draws, no map of a shadow is drawn.
+    if !views.is_empty() {
         let height = sizes.0.map_or(2048.0, |map| map.size as f32);
         for (_, cascades) in suns.iter().filter(|(light, _)| light.shadow_maps_enabled) {
             let all = cascades.cascades.values().flatten();
@@ -107,13 +103,11 @@ fn set_views(
             }));
         }
     }
-    if let Err(error) = crowd.crowd.set_views(&views) {
+    let set = match cameras.is_empty() {
+        true => crowd.crowd.clear_views(),
+        false => crowd.crowd.set_views(&views),
+    };
+    if let Err(error) = set {
         warn!("the crowd keeps its views: {error}");
     }
-}
-
-/// A view far away that looks further away.
-fn nowhere() -> Mat4 {
-    let eye = Vec3::new(0.0, 1e12, 0.0);
-    Mat4::perspective_infinite_reverse_rh(0.1, 1.0, 1.0) * Mat4::look_to_rh(eye, Vec3::Y, Vec3::X)
 }

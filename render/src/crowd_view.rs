@@ -182,7 +182,7 @@ impl CrowdView {
                 }
             };
             if member.is_some_and(|m| m.morphs) {
-                self.weights.extend(crowd.scalars(id)?);
+                crowd.scalars(id, &mut self.weights)?;
             }
             self.drawn.push(DrawInstance {
                 model,

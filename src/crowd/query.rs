@@ -108,13 +108,13 @@ impl Crowd {
         Ok(pool.bounding_sphere(index))
     }
 
-    /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
+    /// Appends the scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
     /// user channels. Re-evaluates the scalars, not the joints.
-    pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
+    pub fn scalars(&self, instance: InstanceId, out: &mut Vec<f32>) -> Result<(), CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let pose = pool.evaluate_scalars(index);
         let count = pool.rig().skeleton().scalars().len();
-        Ok((0..count).map(|i| pose.scalar(i)).collect())
+        pool.with_scalars(index, |pose| out.extend((0..count).map(|i| pose.scalar(i))));
+        Ok(())
     }
 
     /// The value of a user channel of an instance, now (see `Skeleton::channel`). Re-evaluates the instance's

@@ -96,7 +96,8 @@ fn share(crowd: &mut Crowd, bones: &mut BoneBuffer, id: InstanceId) -> Result<[f
     crowd.evaluate(bones);
     let range = crowd.palette_range(id).ok_or("a visible instance")?;
     let center = DVec3::from_array(sphere.center.map(f64::from));
-    let weights = crowd.scalars(id)?;
+    let mut weights = Vec::new();
+    crowd.scalars(id, &mut weights)?;
     let far = farthest(crowd.rig(id.rig())?, &bones.rows()[range], &weights, center);
     Ok([far / f64::from(sphere.radius), f64::from(sphere.radius)])
 }

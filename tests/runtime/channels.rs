@@ -296,7 +296,8 @@ fn without_clips_there_is_the_rest_value_and_scalars_hold_the_same() {
     let id = crowd.add_rig(rig.clone()).unwrap();
     let instance = crowd.spawn(id).unwrap();
     let mut next = 3;
-    let scalars = crowd.scalars(instance).unwrap();
+    let mut scalars = Vec::new();
+    crowd.scalars(instance, &mut scalars).unwrap();
     assert_eq!(scalars[..3], [0.5; 3]);
     for channel in channels() {
         let handle = rig.skeleton().channel(&channel.name).unwrap();

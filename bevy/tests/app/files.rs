@@ -1,11 +1,17 @@
 //! Files that change, that are broken, and of all kinds.
 
-use crate::common::{bare, bound, built_in, until};
+use crate::common::{self, bare, bound, built_in, until};
 use bevy::asset::LoadState;
+use bevy::asset::io::file::FileAssetReader;
+use bevy::asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy::prelude::*;
 use bevy_phalanx::phalanx::format::{ClipForm, LibraryWriter, Provenance};
-use bevy_phalanx::{PhalanxCharacter, PhalanxCrowd, PhalanxPlayer, PhalanxPlugin, PhalanxRig};
+use bevy_phalanx::{
+    PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxPlayer,
+    PhalanxPlugin, PhalanxRig,
+};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// A folder of a test's own, empty.
 fn folder(name: &str) -> PathBuf {
@@ -17,6 +23,14 @@ fn folder(name: &str) -> PathBuf {
 
 fn copy(from: &str, to: &Path) {
     std::fs::copy(built_in().join(from), to).expect("copied");
+}
+
+/// The two chunks of a .glb file.
+fn parts(file: &str) -> (serde_json::Value, Vec<u8>) {
+    let bytes = std::fs::read(built_in().join(file)).expect("read");
+    let length = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
+    let (json, data) = bytes[20..].split_at(length);
+    (serde_json::from_slice(json).expect("JSON"), data[8..].to_vec())
 }
 
 fn walker(app: &mut App, file: &str) -> (Handle<PhalanxRig>, Entity) {
@@ -86,16 +100,10 @@ fn phx_vrm_and_gltf_with_spaces_load() {
         writer.add_clip(clip, clip.name(), ClipForm::default()).expect("added");
     }
     writer.finish(&Provenance::default()).expect("finished");
-    // The two chunks of the .glb as files of their own.
-    let bytes = std::fs::read(built_in().join("mannequin.glb")).expect("read");
-    let length = |at: usize| {
-        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
-    };
-    let (json, data) = bytes[20..].split_at(length(12));
-    let mut json: serde_json::Value = serde_json::from_slice(json).expect("JSON");
+    let (mut json, data) = parts("mannequin.glb");
     json["buffers"][0]["uri"] = "the%20data%20%23%201.bin".into();
     std::fs::write(folder.join("a file.gltf"), json.to_string()).expect("written");
-    std::fs::write(folder.join("the data # 1.bin"), &data[8..]).expect("written");
+    std::fs::write(folder.join("the data # 1.bin"), data).expect("written");
     let mut app = bare(&folder, PhalanxPlugin::default());
     let all = ["c.vrm", "c.phx", "a file.gltf"].map(|file| walker(&mut app, file).1);
     bound(&mut app, 3);
@@ -129,4 +137,121 @@ fn another_handle_goes_on_with_what_played() {
     assert_eq!(crowd.instance(entity).map(|i| i.rig()), crowd.rig(&other));
     let state = crowd.state(entity, "Walk").expect("it goes on");
     assert!((state.time - 0.25 - 1.0 / 64.0).abs() < 1e-5, "{state:?}");
+}
+
+#[test]
+fn a_file_with_other_joints_takes_its_place() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("joints");
+    copy("mannequin.glb", &folder.join("a.glb"));
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (rig, entity) = walker(&mut app, "a.glb");
+    app.world_mut().entity_mut(entity).insert(PhalanxJointEntities);
+    let hand = app.world_mut().spawn((PhalanxAttachment::new("RightHand"), ChildOf(entity))).id();
+    bound(&mut app, 1);
+    app.update();
+    let before = app.world().resource::<PhalanxCrowd>().rig(&rig);
+    // A fox, which walks, too, and has no hands.
+    std::fs::copy(models.join("Fox.glb"), folder.join("a.glb")).expect("copied");
+    app.world().resource::<AssetServer>().reload("a.glb");
+    until(&mut app, "the file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != before
+    });
+    app.update();
+    let world = app.world();
+    let crowd = world.resource::<PhalanxCrowd>();
+    assert_eq!(crowd.crowd.instance_count(), 1);
+    assert!(crowd.is_playing(entity, "Walk"));
+    let id = crowd.rig(&rig).expect("bound");
+    let names = crowd.crowd.rig(id).expect("there").skeleton().names();
+    let children = world.get::<Children>(entity).expect("meshes and joints");
+    let joints = children.iter().filter_map(|child| world.get::<PhalanxAttachment>(child));
+    let mut joints: Vec<&str> = joints.map(|attachment| attachment.joint.as_str()).collect();
+    // The attachment of the game stays, and waits for a file that has its joint.
+    let own = joints.iter().position(|name| *name == "RightHand").expect("it stays");
+    joints.remove(own);
+    joints.sort_unstable();
+    let mut expected: Vec<&str> = names.iter().map(String::as_str).collect();
+    expected.sort_unstable();
+    assert_eq!(joints, expected);
+    copy("mannequin.glb", &folder.join("a.glb"));
+    app.world().resource::<AssetServer>().reload("a.glb");
+    until(&mut app, "the first file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != Some(id)
+    });
+    app.update();
+    let found = app.world().resource::<PhalanxCrowd>().joint(entity, "RightHand").expect("a hand");
+    let place = app.world().get::<GlobalTransform>(hand).expect("it has one").translation();
+    assert!(place.distance(found.translation()) < 1e-4, "{place}");
+}
+
+struct Watcher;
+
+impl AssetWatcher for Watcher {}
+
+/// As when a program writes the buffer of a .gltf file, and Bevy watches files.
+#[test]
+fn a_buffer_that_changes_reloads_its_model() {
+    let folder = folder("buffer");
+    let (mut json, mut data) = parts("mannequin.glb");
+    json["buffers"][0]["uri"] = "a.bin".into();
+    std::fs::write(folder.join("a.gltf"), json.to_string()).expect("written");
+    std::fs::write(folder.join("a.bin"), &data).expect("written");
+    let events = Arc::new(Mutex::new(None));
+    let mut app = App::new();
+    let (kept, root) = (events.clone(), folder.clone());
+    let source = AssetSourceBuilder::new(move || Box::new(FileAssetReader::new(&root)))
+        .with_watcher(move |sender| {
+            *kept.lock().expect("no panics") = Some(sender);
+            Some(Box::new(Watcher))
+        });
+    app.register_asset_source(AssetSourceId::Default, source);
+    app.add_plugins((
+        MinimalPlugins,
+        AssetPlugin { watch_for_changes_override: Some(true), ..default() },
+        TransformPlugin,
+        PhalanxPlugin::default(),
+    ));
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(default()));
+    app.finish();
+    app.cleanup();
+    let (rig, entity) = walker(&mut app, "a.gltf");
+    bound(&mut app, 1);
+    app.update();
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let (before, height) = (crowd.rig(&rig), top(crowd, entity));
+    // The vertices move up by a metre.
+    let (offset, count) = positions(&json);
+    for vertex in data[offset..offset + 12 * count].chunks_exact_mut(12) {
+        let y = f32::from_le_bytes([vertex[4], vertex[5], vertex[6], vertex[7]]);
+        vertex[4..8].copy_from_slice(&(y + 1.0).to_le_bytes());
+    }
+    std::fs::write(folder.join("a.bin"), &data).expect("written");
+    let sender = events.lock().expect("no panics").take().expect("Bevy watches");
+    sender.send_blocking(AssetSourceEvent::ModifiedAsset("a.bin".into())).expect("Bevy listens");
+    until(&mut app, "the file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != before
+    });
+    app.update();
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    assert!(crowd.is_playing(entity, "Walk"));
+    let moved = top(crowd, entity) - height;
+    assert!(moved > 0.5, "the top moved by {moved}");
+}
+
+/// The top of a character's box.
+fn top(crowd: &PhalanxCrowd, entity: Entity) -> f32 {
+    let instance = crowd.instance(entity).expect("bound");
+    crowd.crowd.bounds(instance).expect("an instance").max.y
+}
+
+/// The first byte and the number of the positions of a file's first primitive.
+fn positions(json: &serde_json::Value) -> (usize, usize) {
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0) as usize;
+    let accessor = number(&json["meshes"][0]["primitives"][0]["attributes"]["POSITION"]);
+    let accessor = &json["accessors"][accessor];
+    let view = &json["bufferViews"][number(&accessor["bufferView"])];
+    assert!(view.get("byteStride").is_none_or(|stride| number(stride) == 12));
+    assert_eq!(accessor["componentType"], 5126);
+    (number(&view["byteOffset"]) + number(&accessor["byteOffset"]), number(&accessor["count"]))
 }

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_phalanx::phalanx::crowd::{BlendSpace, EventKind};
 use bevy_phalanx::{
     PhalanxCharacter, PhalanxCrowd, PhalanxError, PhalanxEvent, PhalanxPlayer, PhalanxPlugin,
-    PhalanxRig, PhalanxRootMotion, RigSettings, RigSetup,
+    PhalanxRig, PhalanxRootMotion, PlayerError, RigSettings, RigSetup,
 };
 
 /// A character of the built-in rig that plays something.
@@ -112,10 +112,12 @@ fn a_refused_call_is_told_and_changes_nothing() {
     });
     bound(&mut app, 1);
     player(&mut app, entity).transition("Wolk", 0.2);
+    player(&mut app, entity).set_parameter("Walk", [1.0, 0.0]);
     app.update();
     let errors = app.world().resource::<Messages<PhalanxError>>();
     let errors: Vec<PhalanxError> = errors.get_cursor().read(errors).cloned().collect();
-    assert_eq!(errors.len(), 1);
+    assert_eq!(errors.len(), 2);
+    assert!(matches!(errors[1].error, PlayerError::NoParameter), "{}", errors[1]);
     assert_eq!((errors[0].entity, errors[0].name.as_deref()), (entity, Some("Wolk")));
     let text = errors[0].to_string();
     assert!(text.contains("Wolk") && text.contains("Walk"), "{text}");

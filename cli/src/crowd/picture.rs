@@ -133,7 +133,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
         };
         let morph_offset = all.weights.len() as u32;
         if morphs {
-            all.weights.extend(crowd.scalars(instance)?);
+            crowd.scalars(instance, &mut all.weights)?;
         }
         let palette_offset = range.start as u32;
         let rows = buffer.rows().get(range).unwrap_or(&[]);

@@ -179,7 +179,7 @@ impl Stage {
                 first_row: rows.start,
                 first_weight: frame.weights.len(),
             });
-            frame.weights.extend(self.crowd.scalars(actor.instance)?);
+            self.crowd.scalars(actor.instance, &mut frame.weights)?;
         }
         Ok(frame)
     }

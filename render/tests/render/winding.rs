@@ -147,7 +147,7 @@ impl Row {
                 tint: [1.0; 4],
                 bounds: None,
             });
-            weights.extend(self.crowd.scalars(*id).expect("it is there"));
+            self.crowd.scalars(*id, &mut weights).expect("it is there");
         }
         draw(&Scene {
             models: &[DrawModel { details: &details }],

@@ -69,6 +69,8 @@ impl Default for Plan {
 pub(crate) struct Tiering {
     plan: Plan,
     views: Vec<View>,
+    /// True from `set_views` to `clear_views`: without views nothing is in the picture then, not everything.
+    viewed: bool,
     /// Largest number of palettes that a frame evaluates in addition to those that it must.
     budget: Option<usize>,
     /// The shown part of each pool, by the pool's index.
@@ -101,6 +103,7 @@ impl Tiering {
         let clock = self.plan.clock.restarted();
         Self {
             views: self.views,
+            viewed: self.viewed,
             budget: self.budget,
             pools: pools.collect(),
             plan: Plan { on: true, tiers, clock, ..Plan::default() },
@@ -291,7 +294,7 @@ impl Tiering {
         }
         self.fit_watched(number, pool);
         let given = |ranked: &Ranked| !ranked.importances.all().is_empty();
-        let all = self.views.is_empty() && !self.pools.iter().any(given);
+        let all = !self.viewed && !self.pools.iter().any(given);
         let still = all && self.plan.tiers.tiers[0].shared_error.is_none();
         let ranked = &mut self.pools[number];
         let before = std::mem::replace(&mut ranked.shows_all, still);

@@ -8,6 +8,11 @@ use crate::playback::ids::Source;
 use crate::runtime::{ScalarBlend, ScalarScratch};
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef, Pose};
 use crate::words::shorten;
+use std::cell::RefCell;
+
+thread_local! {
+    static SCALARS: RefCell<(Scratch, ScalarScratch)> = RefCell::default();
+}
 
 impl Pool {
     /// Whether an instance plays a motion; a clip also as a part of a blend space, whatever its weight.
@@ -66,14 +71,14 @@ impl Pool {
         out
     }
 
-    /// The scalars of an instance, in a pose without joints.
-    pub fn evaluate_scalars(&self, index: usize) -> Pose {
-        let mut scratch = Scratch::default();
-        scratch.reserve(&self.needs());
-        self.gather(index, &mut scratch);
-        let mut scalars = ScalarScratch::default();
-        self.scalars_of(&scratch, &mut scalars);
-        scalars.pose
+    /// Evaluates the scalars of an instance, and calls `read` with a pose without joints. A thread keeps its scratch.
+    pub fn with_scalars<R>(&self, index: usize, read: impl FnOnce(&Pose) -> R) -> R {
+        SCALARS.with_borrow_mut(|(scratch, scalars)| {
+            scratch.reserve(&self.needs());
+            self.gather(index, scratch);
+            self.scalars_of(scratch, scalars);
+            read(&scalars.pose)
+        })
     }
 
     /// Blends the scalars of what a scratch has gathered.
@@ -98,7 +103,6 @@ impl Pool {
             channel,
             rig: shorten(self.rig().name()),
         })?;
-        let pose = self.evaluate_scalars(index);
-        Ok(user.rest.with(|i| pose.scalar(first + i)))
+        Ok(self.with_scalars(index, |pose| user.rest.with(|i| pose.scalar(first + i))))
     }
 }

@@ -60,7 +60,8 @@ impl Crowded {
         let joints = 0..rig.skeleton().len();
         let models = joints.map(|j| crowd.model_matrix(*instance, j));
         let models: Vec<Affine3x4> = models.collect::<Result<_, _>>().map_err(text)?;
-        let scalars = crowd.scalars(*instance).map_err(text)?;
+        let mut scalars = Vec::new();
+        crowd.scalars(*instance, &mut scalars).map_err(text)?;
         self.0.assemble(&models, &palettes, &scalars)
     }
 }

@@ -125,7 +125,7 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         crowd.model_matrix(i, 0).map(|_| ()),
         crowd.model_matrices(i).map(|_| ()),
         crowd.bounds(i).map(|_| ()),
-        crowd.scalars(i).map(|_| ()),
+        crowd.scalars(i, &mut Vec::new()),
         crowd.channel(i, channel).map(|_| ()),
         crowd.mirror(i, &mut scene, None).map(|_| ()),
         crowd.unmirror(i, &mut scene, OnRemove::Remove),

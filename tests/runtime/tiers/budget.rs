@@ -132,6 +132,6 @@ fn without_tiers_budgets_and_views_are_refused() {
     let mut crowd = Crowd::new();
     let refused = crowd.set_budget(Some(1)).unwrap_err();
     assert!(refused.to_string().contains("no tiers"), "{refused}");
-    assert!(crowd.set_views(&[]).is_err());
+    assert!(crowd.clear_views().is_err());
     assert!(crowd.tier_stats().is_none());
 }

@@ -156,7 +156,7 @@ impl Course {
                 "watch, unwatch"
             }
             26 => {
-                crowd.set_views(&[]).unwrap();
+                crowd.clear_views().unwrap();
                 crowd.set_importances(id, &[]).unwrap();
                 crowd.set_budget(None).unwrap();
                 "set_views, set_importances, set_budget"

@@ -183,7 +183,7 @@ impl Host {
                 let angle = f32::from(eighths) * std::f32::consts::FRAC_PI_4;
                 self.crowd.set_views(&[camera(angle)]).unwrap();
             }
-            Call::NoViews => self.crowd.set_views(&[]).unwrap(),
+            Call::NoViews => self.crowd.clear_views().unwrap(),
             Call::Importances(bits) => {
                 let places = self.crowd.view(self.id).unwrap().alive.len();
                 let given = (0..places).map(|n| match bits >> (n % 62) & 3 {

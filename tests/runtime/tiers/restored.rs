@@ -121,7 +121,7 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
     match frame / 30 % 3 {
         0 => crowd.set_views(&[camera(frame)]).unwrap(),
         1 => crowd.set_views(&[camera(frame), shadows]).unwrap(),
-        _ => crowd.set_views(&[]).unwrap(),
+        _ => crowd.clear_views().unwrap(),
     }
     for id in rigs {
         let places = crowd.view(id).unwrap().alive.len();

@@ -200,7 +200,7 @@ fn two_views_show_the_union_and_none_shows_all() {
     let either = shown[0].iter().zip(&shown[1]).map(|(a, b)| *a || *b);
     assert!(shown[2].iter().copied().eq(either));
     // Without views all instances are in the picture.
-    crowd.set_views(&[]).unwrap();
+    crowd.clear_views().unwrap();
     assert_eq!(crowd.evaluate(&mut bones).instances, 90);
     assert!(tiers(&crowd).iter().all(|&t| t));
 }

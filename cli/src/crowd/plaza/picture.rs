@@ -64,7 +64,7 @@ pub fn draw(
     for (i, &id) in ids.iter().enumerate() {
         let morph_offset = weights.len() as u32;
         if morphs {
-            weights.extend(scene.crowd().scalars(id)?);
+            scene.crowd().scalars(id, &mut weights)?;
         }
         instances.push(DrawInstance {
             model: 0,

@@ -128,7 +128,8 @@ impl Crowd {
     /// Sets the views of the next frames. An instance has the greatest of its heights in the views that are pictures.
     /// Maps of shadows ([`View::shadows`]) count for an instance that no picture gives a tier, because it is outside
     /// all pictures or too small in them: it has the greatest of its heights in the maps, see [`Tiers::shadows`]. An
-    /// instance that has a tier in the pictures keeps that tier, however large its shadow is.
+    /// instance that has a tier in the pictures keeps that tier, however large its shadow is. With an empty slice no
+    /// instance is in a picture.
     ///
     /// An instance is seen by a sphere around its meshes ([`bounding_sphere`](Self::bounding_sphere)). An instance of a
     /// rig that draws nothing, whose meshes an engine has, is seen by a sphere around its joints in every pose of what
@@ -143,6 +144,19 @@ impl Crowd {
         let tiering = self.tiering_on()?;
         tiering.views.clear();
         tiering.views.extend_from_slice(views);
+        tiering.viewed = true;
+        Ok(())
+    }
+
+    /// Takes all views back: without importances every visible instance is in the picture, as before the first
+    /// [`set_views`](Self::set_views).
+    ///
+    /// # Errors
+    /// If there are no tiers.
+    pub fn clear_views(&mut self) -> Result<(), CrowdError> {
+        let tiering = self.tiering_on()?;
+        tiering.views.clear();
+        tiering.viewed = false;
         Ok(())
     }
 
@@ -150,9 +164,10 @@ impl Crowd {
     /// height in pixels; the greater of it and of the height in the views decides. 0 leaves an instance to the views;
     /// an empty slice takes all importances back.
     ///
-    /// Without views and importances every visible instance is in the picture. Importances alone end that for the whole
-    /// crowd: without views, instances of rigs that have no importances are out of the picture, and so are instances
-    /// that were spawned after the call, at indices beyond the slice, until importances are given for them.
+    /// Before [`set_views`](Self::set_views), and without importances, every visible instance is in the picture.
+    /// Importances alone end that for the whole crowd: without views, instances of rigs that have no importances are out
+    /// of the picture, and so are instances that were spawned after the call, at indices beyond the slice, until
+    /// importances are given for them.
     ///
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or the slice has neither length 0
