@@ -255,7 +255,8 @@ fn show(model: &Model, rig: &Arc<Rig>, level: usize, play: &Play) -> Shown {
     let joints = 0..rig.skeleton().len();
     let models: Vec<Affine3x4> =
         joints.map(|joint| crowd.model_matrix(instance, joint).unwrap()).collect();
-    let scalars = crowd.scalars(instance).unwrap();
+    let mut scalars = Vec::new();
+    crowd.scalars(instance, &mut scalars).unwrap();
     let mut vertices = Vec::new();
     for m in rig.meshes().iter().filter(|m| m.lod == level) {
         let first = rig.palette_offset(m.skin);

@@ -8,9 +8,9 @@ use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use bevy_phalanx::phalanx::crowd::{Aim, Feet, Tiers};
 use bevy_phalanx::{
-    PhalanxAttachment, PhalanxCharacter, PhalanxGround, PhalanxInstance, PhalanxOverrides,
-    PhalanxPlayer, PhalanxPlugin, PhalanxRootMotion, PhalanxTarget, PhalanxTargets, RigAssets,
-    RigSetup, TargetPoint, phalanx,
+    PhalanxAttachment, PhalanxCharacter, PhalanxEvent, PhalanxGround, PhalanxInstance,
+    PhalanxOverrides, PhalanxPlayer, PhalanxPlugin, PhalanxRootMotion, PhalanxTarget,
+    PhalanxTargets, RigAssets, RigSetup, TargetPoint, phalanx,
 };
 use std::time::Duration;
 
@@ -63,6 +63,7 @@ fn app(tiers: Option<Tiers>) -> App {
 
 fn frame(app: &mut App) -> u64 {
     let world = app.world_mut();
+    world.resource_mut::<Messages<PhalanxEvent>>().update();
     world.resource_mut::<Time>().advance_by(Duration::from_secs_f64(1.0 / 60.0));
     let mut moved = world.query_filtered::<&mut GlobalTransform, With<PhalanxCharacter>>();
     for mut place in moved.iter_mut(world) {
