@@ -183,9 +183,7 @@ impl Pair {
             let ozz = character.actions.iter().map(|a| (a.clip, a.time, a.weight));
             let ozz = seen(ozz.collect());
             let near = |a: f64, b: f64| (a - b).abs() < 1e-4;
-            let same = |(a, b): (&(usize, f64, f64), &(usize, f64, f64))| {
-                a.0 == b.0 && near(a.1, b.1) && near(a.2, b.2)
-            };
+            let same = |(a, b): (&State, &State)| a.0 == b.0 && near(a.1, b.1) && near(a.2, b.2);
             let all = ours.len() == ozz.len() && ours.iter().zip(&ozz).all(same);
             different += usize::from(!all);
         }
@@ -226,19 +224,22 @@ impl Ours {
     }
 }
 
+/// Clip, time and weight of an action.
+type State = (usize, f64, f64);
+
 /// Clips that have a weight, in their order in the file. A fade may end a frame sooner on one side.
-fn seen(mut all: Vec<(usize, f64, f64)>) -> Vec<(usize, f64, f64)> {
+fn seen(mut all: Vec<State>) -> Vec<State> {
     all.retain(|action| action.2 > 1e-4);
     all.sort_by_key(|action| action.0);
     all
 }
 
-/// Clip, time and weight of what an instance plays.
+/// What an instance plays.
 fn playing(
     crowd: &Crowd,
     instance: InstanceId,
     clips: &[ClipId],
-) -> Result<Vec<(usize, f64, f64)>, Box<dyn Error>> {
+) -> Result<Vec<State>, Box<dyn Error>> {
     let playing = crowd.playing(instance)?;
     let mut out = Vec::new();
     for id in playing.clips() {
