@@ -18,6 +18,7 @@ mod library;
 mod names;
 mod plaza;
 mod pose;
+mod progress;
 mod reading;
 mod render;
 mod retarget;
@@ -129,6 +130,10 @@ fn main() {
         ("bake_lengths_in_per_cent", bake::per_cent_of_the_size),
         ("bake_with_z_up", bake::up),
         ("bake_refusals", bake::refusals),
+        ("bake_events_of_clips_and_outputs", progress::tells_clips_and_outputs),
+        ("bake_events_of_faults", progress::tells_faults),
+        ("bake_events_beside_json", progress::not_with_json),
+        ("bake_events_without_a_reader", progress::outlives_its_reader),
         ("bake_goes_on_past_faults", inputs::goes_on_past_faults),
         ("bake_keeps_folders", inputs::keeps_folders),
         ("bake_takes_a_file_once", inputs::takes_a_file_once),

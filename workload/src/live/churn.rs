@@ -54,6 +54,40 @@ impl Churn {
     }
 }
 
+/// A crossfade that begins: one of [`Churn::fade`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChurnFade {
+    /// The character, in palette order.
+    pub character: usize,
+    /// Index of the clip that it fades to.
+    pub clip: usize,
+    /// The time at which the clip begins, as a share of its duration.
+    pub phase: f64,
+}
+
+impl Churn {
+    /// The `n`-th crossfade of `characters` characters that play `clips` clips, from 0. Another library that is
+    /// measured beside a crowd begins the same ones.
+    pub fn fade(n: u64, characters: usize, clips: usize) -> ChurnFade {
+        let seed = n * 3;
+        ChurnFade {
+            character: pick(seed, characters),
+            clip: pick(seed + 1, clips),
+            phase: hash01(seed + 2),
+        }
+    }
+
+    /// Number of crossfades that begin in a frame.
+    pub fn fades(&self) -> usize {
+        self.fades
+    }
+
+    /// The crowd.
+    pub fn crowd(&self) -> &Playing {
+        &self.playing
+    }
+}
+
 /// First seed of the clips that characters begin with. The seeds of crossfades count from zero.
 const SPAWN: u64 = 1 << 48;
 
@@ -68,17 +102,15 @@ impl Around for Churn {
 
     fn requests(&mut self) -> Result<(), LiveError> {
         for _ in 0..self.fades {
-            let seed = self.begun * 3;
+            let instances = &self.playing.instances;
+            let fade = Self::fade(self.begun, instances.len(), self.clips.len());
             self.begun += 1;
-            let instance = pick(seed, self.playing.instances.len());
-            let clip = self.clips.get(pick(seed + 1, self.clips.len()));
             let (Some(&instance), Some(&(clip, duration))) =
-                (self.playing.instances.get(instance), clip)
+                (instances.get(fade.character), self.clips.get(fade.clip))
             else {
                 return Ok(());
             };
-            let options =
-                PlayOptions { time: hash01(seed + 2) * duration, ..PlayOptions::default() };
+            let options = PlayOptions { time: fade.phase * duration, ..PlayOptions::default() };
             let crowd = &mut self.playing.crowd;
             crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
         }

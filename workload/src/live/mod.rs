@@ -23,7 +23,7 @@ mod springs;
 
 pub use attachments::Swords;
 pub use case::{Case, Kind};
-pub use churn::{CHURN_SHARE, Churn, FADE_SECONDS};
+pub use churn::{CHURN_SHARE, Churn, ChurnFade, FADE_SECONDS};
 pub use crowds::{Overridden, Playing, WatchedJoints};
 pub use cubic::cubic_clips;
 pub use groups::{Aim, Group, Measured, Sizes, groups};
