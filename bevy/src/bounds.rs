@@ -20,8 +20,9 @@ pub fn add(app: &mut App) {
 fn measure(crowd: Res<PhalanxCrowd>, mut instances: Query<&mut PhalanxInstance>) {
     instances.par_iter_mut().for_each(|mut instance| {
         let instance = instance.bypass_change_detection();
-        instance.bounds =
-            of_pose(&crowd, instance).or_else(|| of_all_poses(&crowd, instance)).unwrap_or_default();
+        instance.bounds = of_pose(&crowd, instance)
+            .or_else(|| of_all_poses(&crowd, instance))
+            .unwrap_or_default();
     });
 }
 

@@ -14,10 +14,7 @@ use tracing::warn;
 
 pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
     app.add_systems(schedule, advance.in_set(PhalanxSystems::Advance));
-    app.add_systems(
-        PostUpdate,
-        (set_worlds, evaluate).chain().in_set(PhalanxSystems::Evaluate),
-    );
+    app.add_systems(PostUpdate, (set_worlds, evaluate).chain().in_set(PhalanxSystems::Evaluate));
 }
 
 /// Moves the clock of the crowd.

@@ -148,7 +148,8 @@ impl Plugin for PhalanxPlugin {
         palettes::add(app);
     }
 
-    /// Without Bevy's renderer, as on a server, rigs load all the same.
+    /// Without Bevy's renderer, as on a server, rigs load all the same. Without its `VisibilityPlugin`, all characters are
+    /// evaluated.
     ///
     /// # Panics
     /// If Bevy's skinning has no storage buffers on this device, as with WebGL2.
@@ -162,6 +163,7 @@ impl Plugin for PhalanxPlugin {
                  uniform buffer per mesh"
             );
         }
+        views::finish(app);
         init::<Mesh>(app);
         init::<Image>(app);
         init::<StandardMaterial>(app);

@@ -124,10 +124,21 @@ impl PlayCall {
 #[derive(Reflect, Clone, Debug)]
 pub(crate) enum Call {
     /// About a clip or blend space.
-    Named { name: String, change: Change },
-    StopAll { fade: f32 },
-    LayerWeight { layer: usize, weight: f32, fade: f32 },
-    CharacterSpeed { speed: f32 },
+    Named {
+        name: String,
+        change: Change,
+    },
+    StopAll {
+        fade: f32,
+    },
+    LayerWeight {
+        layer: usize,
+        weight: f32,
+        fade: f32,
+    },
+    CharacterSpeed {
+        speed: f32,
+    },
 }
 
 /// What becomes of a clip or blend space.

@@ -5,6 +5,7 @@ use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
 use bevy::camera::primitives::CUBE_MAP_FACES;
+use bevy::camera::visibility::VisibilityPlugin;
 use bevy::camera::{Camera, CameraUpdateSystems};
 use bevy::ecs::prelude::*;
 use bevy::light::cascade::Cascades;
@@ -22,8 +23,15 @@ pub fn add(app: &mut App) {
     let set_views = set_views
         .after(CameraUpdateSystems)
         .after(SimulationLightSystems::UpdateDirectionalLightCascades);
-    let systems = (set_visible, set_views);
-    app.add_systems(PostUpdate, systems.in_set(PhalanxSystems::Evaluate).before(frame::evaluate));
+    app.add_systems(PostUpdate, set_views.in_set(PhalanxSystems::Evaluate).before(frame::evaluate));
+}
+
+/// Without Bevy's plugin, as on a server, nobody says what is visible, and all characters are.
+pub fn finish(app: &mut App) {
+    if app.is_plugin_added::<VisibilityPlugin>() {
+        let set_visible = set_visible.in_set(PhalanxSystems::Evaluate).before(frame::evaluate);
+        app.add_systems(PostUpdate, set_visible);
+    }
 }
 
 /// Characters that are hidden are not evaluated.

@@ -125,7 +125,8 @@ fn shadows_of_characters_out_of_the_picture_stay() {
 fn boxes_hold_the_meshes_at_the_edges_of_the_picture() {
     let places: Vec<Vec3> =
         (0..41).map(|i| Vec3::new(0.25 * (i - 20) as f32, 0.0, -0.2 * i as f32)).collect();
-    let Some((mut app, all)) = app(Tiers::default(), &places) else { return };
+    let tiers = Tiers { tiers: vec![Tier { height: 4.0, ..Tier::default() }], ..Tiers::default() };
+    let Some((mut app, all)) = app(tiers, &places) else { return };
     let mut exact = 0;
     for _ in 0..20 {
         app.update();
