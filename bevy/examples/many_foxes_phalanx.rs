@@ -92,12 +92,7 @@ fn main() -> Result<AppExit> {
 }
 
 /// Draws frames of a sixtieth of a second, after those in which the foxes load.
-fn measure(
-    mut app: App,
-    args: &Args,
-    frames: u32,
-    recorded: &spans::Recorded,
-) -> Result<AppExit> {
+fn measure(mut app: App, args: &Args, frames: u32, recorded: &spans::Recorded) -> Result<AppExit> {
     if args.bevy {
         offscreen::load::<With<AnimationGraphHandle>>(&mut app, args.count)?;
     } else {

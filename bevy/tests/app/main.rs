@@ -5,6 +5,7 @@ mod common;
 mod files;
 mod joints;
 mod life;
+mod migration;
 mod models;
 mod modifiers;
 mod pictures;
