@@ -1,6 +1,7 @@
 //! The plugin in apps without a window. They draw on whatever device is there; a software one will do.
 
 mod bare;
+mod cameras;
 mod common;
 mod files;
 mod joints;

@@ -3,7 +3,7 @@ use bevy::world_serialization::WorldInstanceReady;
 use std::time::Duration;
 
 #[derive(Resource)]
-struct Animations(Handle<AnimationGraph>, Vec<AnimationNodeIndex>);
+pub struct Animations(Handle<AnimationGraph>, Vec<AnimationNodeIndex>);
 
 pub fn spawn(
     mut commands: Commands,
@@ -26,9 +26,10 @@ fn play(
 ) {
     for child in children.iter_descendants(ready.entity) {
         if let Ok(mut player) = players.get_mut(child) {
-            player.play(animations.1[0]).repeat();
+            let mut transitions = AnimationTransitions::new();
+            transitions.play(&mut player, animations.1[0], Duration::ZERO).repeat();
             let graph = AnimationGraphHandle(animations.0.clone());
-            commands.entity(child).insert((graph, AnimationTransitions::new()));
+            commands.entity(child).insert((graph, transitions));
         }
     }
 }
