@@ -3,7 +3,6 @@
 use crate::common::{self, SIZE};
 use crate::pictures::{assert_alike, save};
 use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
-use bevy::app::{HierarchyPropagatePlugin, Propagate};
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
 use bevy::camera::visibility::RenderLayers;
@@ -32,9 +31,7 @@ const PLACES: [Vec3; 3] = [Vec3::ZERO, Vec3::new(90.0, 0.0, -60.0), Vec3::new(-9
 /// Foxes of which the last is only in layer 1, by a camera of both layers and by one of layer 0 at the side.
 fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
     let mut app = common::app(&common::models()?);
-    // Bevy's entities of meshes do not take the layers of what they are below.
-    app.add_plugins(HierarchyPropagatePlugin::<RenderLayers>::new(Update))
-        .init_resource::<Second>();
+    app.init_resource::<Second>();
     common::scene(&mut app, Vec3::new(0.0, 120.0, 260.0), Vec3::new(0.0, 30.0, 0.0));
     let mut image =
         Image::new_target_texture(SIZE[0], SIZE[1], TextureFormat::Rgba8UnormSrgb, None);
@@ -66,9 +63,10 @@ fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
         crowd.crowd.set_tiers(Some(Tiers::default())).expect("valid tiers");
     }
     let assets = world.resource::<AssetServer>().clone();
-    for (i, place) in PLACES.into_iter().enumerate() {
-        let layer = Propagate(RenderLayers::layer(i / 2));
-        let mut fox = world.spawn((Transform::from_translation(place), layer));
+    let mut last = Entity::PLACEHOLDER;
+    for place in PLACES {
+        let mut fox = world.spawn(Transform::from_translation(place));
+        last = fox.id();
         if way == Way::Bevy {
             let scene = assets.load(GltfAssetLabel::Scene(0).from_asset("Fox.glb"));
             fox.insert(WorldAssetRoot(scene));
@@ -98,10 +96,16 @@ fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
             world.query::<&PhalanxInstance>().iter(world).count() == PLACES.len()
         });
     }
-    let first = common::picture(&mut app);
+    // Entities of meshes do not take the layers of the one that they are below.
     let world = app.world_mut();
-    let mut meshes = world.query_filtered::<&RenderLayers, With<Mesh3d>>();
-    assert_eq!(meshes.iter(world).filter(|layers| **layers == RenderLayers::layer(1)).count(), 1);
+    let mut below = vec![last];
+    while let Some(entity) = below.pop() {
+        below.extend(world.get::<Children>(entity).into_iter().flatten());
+        if world.get::<Mesh3d>(entity).is_some() {
+            world.entity_mut(entity).insert(RenderLayers::layer(1));
+        }
+    }
+    let first = common::picture(&mut app);
     Some([first, std::mem::take(&mut app.world_mut().resource_mut::<Second>().0)])
 }
 
