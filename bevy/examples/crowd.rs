@@ -7,9 +7,6 @@ mod offscreen;
 
 use argh::FromArgs;
 use bevy::prelude::*;
-use bevy::render::RenderPlugin;
-use bevy::time::TimeUpdateStrategy;
-use bevy::window::ExitCondition;
 use bevy_phalanx::phalanx::crowd::{Aim, InstanceId, Space, Target, Tiers};
 use bevy_phalanx::phalanx::glam;
 use bevy_phalanx::{
@@ -17,7 +14,6 @@ use bevy_phalanx::{
     RigSetup,
 };
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 /// A crowd that looks.
 #[derive(FromArgs, Resource, Clone)]
@@ -49,58 +45,25 @@ const SPACING: f32 = 1.6;
 /// Those who are farther away do not look, and may share poses.
 const SIGHT: f32 = 15.0;
 
-fn main() -> AppExit {
+fn main() -> Result<AppExit> {
     let args: Args = argh::from_env();
-    let window = args.frames.is_none().then(|| Window { title: "Crowd".into(), ..default() });
-    let exit =
-        if window.is_none() { ExitCondition::DontExit } else { ExitCondition::OnPrimaryClosed };
     let assets = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets");
     let mut app = App::new();
-    app.add_plugins(
-        DefaultPlugins
-            .set(AssetPlugin { file_path: assets.into(), ..default() })
-            .set(WindowPlugin { primary_window: window, exit_condition: exit, ..default() })
-            .set(RenderPlugin {
-                synchronous_pipeline_compilation: args.frames.is_some(),
-                ..default()
-            }),
-    )
-    .add_plugins(PhalanxPlugin::default())
+    app.add_plugins((
+        offscreen::plugins("Crowd", args.frames.is_none(), assets),
+        PhalanxPlugin { tiers: Some(Tiers::default()), ..default() },
+    ))
     .insert_resource(args.clone())
     .add_systems(Startup, set_up)
     .add_systems(Update, (wander, look, show).chain());
-    match args.frames {
-        Some(frames) => draw(app, &args, frames),
-        None => app.run(),
-    }
-}
-
-/// Draws frames of a sixtieth of a second, once the characters have loaded.
-fn draw(mut app: App, args: &Args, frames: u32) -> AppExit {
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.finish();
-    app.cleanup();
-    let start = Instant::now();
-    while app.world_mut().query::<&PhalanxInstance>().iter(app.world()).count() < args.count {
-        if start.elapsed() > Duration::from_secs(120) {
-            eprintln!("the characters did not load in two minutes");
-            return AppExit::error();
-        }
-        app.update();
-    }
-    let start = Instant::now();
-    for _ in 0..frames {
-        app.update();
-    }
-    let frame = start.elapsed().as_secs_f64() * 1e3 / f64::from(frames.max(1));
+    let Some(frames) = args.frames else { return Ok(app.run()) };
+    offscreen::load::<With<PhalanxInstance>>(&mut app, args.count)?;
+    let frame = offscreen::draw(&mut app, frames);
     println!("{}", figures(app.world().resource::<PhalanxCrowd>(), frame));
-    if let Some(file) = &args.picture
-        && let Err(error) = offscreen::save(&mut app, file)
-    {
-        eprintln!("{}: {error}", file.display());
-        return AppExit::error();
+    if let Some(file) = &args.picture {
+        offscreen::save(&mut app, file)?;
     }
-    AppExit::Success
+    Ok(AppExit::Success)
 }
 
 fn set_up(
@@ -111,7 +74,7 @@ fn set_up(
     mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
     args: Res<Args>,
-) -> Result {
+) {
     let model: Handle<PhalanxRig> = server.load("mannequin.glb");
     let setup = RigSetup::new(|crowd, rig, names| {
         let skeleton = crowd.rig(rig)?.skeleton();
@@ -121,7 +84,6 @@ fn set_up(
         Ok(())
     });
     crowd.set_up(&model, setup);
-    crowd.crowd.set_tiers(Some(Tiers::default()))?;
     let side = (args.count as f32).sqrt().ceil() as usize;
     for i in 0..args.count {
         let mut player = PhalanxPlayer::default();
@@ -157,7 +119,6 @@ fn set_up(
     ));
     #[cfg(feature = "window")]
     commands.spawn((Hud, Text::default()));
-    Ok(())
 }
 
 /// The light goes back and forth in front of the crowd.

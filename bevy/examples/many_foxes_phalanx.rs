@@ -10,14 +10,11 @@ use argh::FromArgs;
 use bevy::light::CascadeShadowConfigBuilder;
 use bevy::mesh::skinning::SkinnedMesh;
 use bevy::prelude::*;
-use bevy::render::RenderPlugin;
-use bevy::time::TimeUpdateStrategy;
-use bevy::window::ExitCondition;
 use bevy::world_serialization::WorldInstanceReady;
 use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer, PhalanxPlugin, PhalanxRig};
 use std::f32::consts::PI;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Many foxes on circles.
 #[derive(FromArgs, Resource, Clone)]
@@ -67,23 +64,14 @@ struct Ring {
     direction: f32,
 }
 
-fn main() -> AppExit {
+fn main() -> Result<AppExit> {
     let args: Args = argh::from_env();
     let folder = args.model.parent().map_or_else(|| PathBuf::from("."), PathBuf::from);
-    let Ok(folder) = folder.canonicalize() else {
-        eprintln!("{}: no such folder", folder.display());
-        return AppExit::error();
-    };
-    let frames = args.frames;
-    let recorded = frames.map(|_| spans::record());
-    let window = frames.is_none().then(|| Window { title: "Many foxes".into(), ..default() });
-    let exit =
-        if frames.is_some() { ExitCondition::DontExit } else { ExitCondition::OnPrimaryClosed };
-    let mut plugins = DefaultPlugins
-        .set(AssetPlugin { file_path: folder.display().to_string(), ..default() })
-        .set(WindowPlugin { primary_window: window, exit_condition: exit, ..default() })
-        .set(RenderPlugin { synchronous_pipeline_compilation: frames.is_some(), ..default() });
-    if frames.is_some() {
+    let folder = folder.canonicalize().map_err(|why| format!("{}: {why}", folder.display()))?;
+    let recorded = args.frames.map(|frames| (frames, spans::record()));
+    let window = recorded.is_none();
+    let mut plugins = offscreen::plugins("Many foxes", window, folder.display().to_string());
+    if !window {
         // It would set another subscriber.
         plugins = plugins.disable::<bevy::log::LogPlugin>();
     }
@@ -97,32 +85,18 @@ fn main() -> AppExit {
         .insert_resource(args.clone())
         .add_systems(Startup, set_up)
         .add_systems(Update, (control, update_rings).chain());
-    match (frames, recorded) {
-        (Some(frames), Some(recorded)) => measure(app, &args, frames, &recorded),
-        _ => app.run(),
+    match recorded {
+        Some((frames, recorded)) => measure(app, &args, frames, &recorded),
+        None => Ok(app.run()),
     }
 }
 
 /// Draws frames of a sixtieth of a second, after those in which the foxes load.
-fn measure(mut app: App, args: &Args, frames: u32, recorded: &spans::Recorded) -> AppExit {
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
-    app.finish();
-    app.cleanup();
-    let start = Instant::now();
-    loop {
-        app.update();
-        let world = app.world_mut();
-        let ready = match args.bevy {
-            true => world.query_filtered::<(), With<AnimationGraphHandle>>().iter(world).count(),
-            false => world.query::<&PhalanxInstance>().iter(world).count(),
-        };
-        if ready == args.count {
-            break;
-        }
-        if start.elapsed() > Duration::from_secs(120) {
-            eprintln!("{}: {ready} of {} foxes in two minutes", args.model.display(), args.count);
-            return AppExit::error();
-        }
+fn measure(mut app: App, args: &Args, frames: u32, recorded: &spans::Recorded) -> Result<AppExit> {
+    if args.bevy {
+        offscreen::load::<With<AnimationGraphHandle>>(&mut app, args.count)?;
+    } else {
+        offscreen::load::<With<PhalanxInstance>>(&mut app, args.count)?;
     }
     if args.undrawn {
         let world = app.world_mut();
@@ -131,29 +105,20 @@ fn measure(mut app: App, args: &Args, frames: u32, recorded: &spans::Recorded) -
             world.entity_mut(mesh).remove::<MeshMaterial3d<StandardMaterial>>();
         }
     }
-    for _ in 0..20 {
-        app.update();
-    }
+    offscreen::draw(&mut app, 20);
     let processor = recorded.restart();
-    let start = Instant::now();
-    for _ in 0..frames {
-        app.update();
-    }
-    let [frame, processor] = [start.elapsed(), processor.elapsed()]
-        .map(|time| time.as_secs_f64() * 1e3 / f64::from(frames));
+    let frame = offscreen::draw(&mut app, frames);
+    let processor = processor.elapsed().as_secs_f64() * 1e3 / f64::from(frames.max(1));
     let way = if args.bevy { "Bevy" } else { "Phalanx" };
     println!(
         "{way}: {} foxes, {frames} frames, {frame:.3} ms a frame, {processor:.3} ms of processors",
         args.count
     );
     recorded.print(frames);
-    if let Some(file) = &args.picture
-        && let Err(error) = offscreen::save(&mut app, file)
-    {
-        eprintln!("{}: {error}", file.display());
-        return AppExit::error();
+    if let Some(file) = &args.picture {
+        offscreen::save(&mut app, file)?;
     }
-    AppExit::Success
+    Ok(AppExit::Success)
 }
 
 fn set_up(

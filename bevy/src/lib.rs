@@ -27,6 +27,11 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+/// The code of README.md is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod bounds;
 mod calls;
 mod character;

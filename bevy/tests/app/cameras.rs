@@ -1,0 +1,123 @@
+//! Two cameras: each draws the characters of its layers as Bevy's own animation does, with and without tiers.
+
+use crate::common::{self, SIZE};
+use crate::pictures::{assert_alike, save};
+use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
+use bevy::asset::RenderAssetUsages;
+use bevy::camera::RenderTarget;
+use bevy::camera::visibility::RenderLayers;
+use bevy::core_pipeline::tonemapping::Tonemapping;
+use bevy::gltf::GltfAssetLabel;
+use bevy::prelude::*;
+use bevy::render::gpu_readback::{Readback, ReadbackComplete};
+use bevy::render::render_resource::{TextureFormat, TextureUsages};
+use bevy::world_serialization::WorldAssetRoot;
+use bevy_phalanx::phalanx::crowd::Tiers;
+use bevy_phalanx::{PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer};
+
+/// The picture of the second camera.
+#[derive(Resource, Default)]
+struct Second(Vec<u8>);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Bevy,
+    Phalanx,
+    Tiers,
+}
+
+const PLACES: [Vec3; 3] = [Vec3::ZERO, Vec3::new(90.0, 0.0, -60.0), Vec3::new(-90.0, 0.0, -60.0)];
+
+/// Foxes of which the last is only in layer 1, by a camera of both layers and by one of layer 0 at the side.
+fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
+    let mut app = common::app(&common::models()?);
+    app.init_resource::<Second>();
+    common::scene(&mut app, Vec3::new(0.0, 120.0, 260.0), Vec3::new(0.0, 30.0, 0.0));
+    let mut image =
+        Image::new_target_texture(SIZE[0], SIZE[1], TextureFormat::Rgba8UnormSrgb, None);
+    image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+    image.asset_usage = RenderAssetUsages::default();
+    let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+    let world = app.world_mut();
+    let both = RenderLayers::from_layers(&[0, 1]);
+    for camera in world.query_filtered::<Entity, With<Camera>>().iter(world).collect::<Vec<_>>() {
+        world.entity_mut(camera).insert(both.clone());
+    }
+    for light in
+        world.query_filtered::<Entity, With<DirectionalLight>>().iter(world).collect::<Vec<_>>()
+    {
+        world.entity_mut(light).insert(both.clone());
+    }
+    world.spawn((
+        Camera3d::default(),
+        RenderTarget::Image(image.clone().into()),
+        Msaa::Off,
+        Tonemapping::None,
+        Transform::from_xyz(260.0, 100.0, -60.0).looking_at(Vec3::new(0.0, 30.0, -30.0), Vec3::Y),
+    ));
+    world.spawn(Readback::texture(image)).observe(
+        |read: On<ReadbackComplete>, mut picture: ResMut<Second>| picture.0.clone_from(&read.data),
+    );
+    if way == Way::Tiers {
+        let mut crowd = world.resource_mut::<PhalanxCrowd>();
+        crowd.crowd.set_tiers(Some(Tiers::default())).expect("valid tiers");
+    }
+    let assets = world.resource::<AssetServer>().clone();
+    let mut last = Entity::PLACEHOLDER;
+    for place in PLACES {
+        let mut fox = world.spawn(Transform::from_translation(place));
+        last = fox.id();
+        if way == Way::Bevy {
+            let scene = assets.load(GltfAssetLabel::Scene(0).from_asset("Fox.glb"));
+            fox.insert(WorldAssetRoot(scene));
+        } else {
+            let mut player = PhalanxPlayer::default();
+            player.play("Run").seek_to(0.4).with_speed(0.0);
+            fox.insert((PhalanxCharacter(assets.load("Fox.glb")), player));
+        }
+    }
+    if way == Way::Bevy {
+        let animation = assets.load(GltfAssetLabel::Animation(2).from_asset("Fox.glb"));
+        let (graph, node) = AnimationGraph::from_clip(animation);
+        let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
+        common::until(&mut app, "the scenes spawn", |world| {
+            world.query::<&AnimationPlayer>().iter(world).count() == PLACES.len()
+        });
+        let world = app.world_mut();
+        let players: Vec<Entity> =
+            world.query_filtered::<Entity, With<AnimationPlayer>>().iter(world).collect();
+        for entity in players {
+            world.entity_mut(entity).insert(AnimationGraphHandle(graph.clone()));
+            let mut player = world.get_mut::<AnimationPlayer>(entity).expect("queried");
+            player.play(node).seek_to(0.4).set_speed(0.0);
+        }
+    } else {
+        common::until(&mut app, "the characters are bound", |world| {
+            world.query::<&PhalanxInstance>().iter(world).count() == PLACES.len()
+        });
+    }
+    // Entities of meshes do not take the layers of the one that they are below.
+    let world = app.world_mut();
+    let mut below = vec![last];
+    while let Some(entity) = below.pop() {
+        below.extend(world.get::<Children>(entity).into_iter().flatten());
+        if world.get::<Mesh3d>(entity).is_some() {
+            world.entity_mut(entity).insert(RenderLayers::layer(1));
+        }
+    }
+    let first = common::picture(&mut app);
+    Some([first, std::mem::take(&mut app.world_mut().resource_mut::<Second>().0)])
+}
+
+#[test]
+fn two_cameras_see_the_characters_of_their_layers() {
+    let Some(bevy) = pictures(Way::Bevy) else { return };
+    for (way, name) in [(Way::Phalanx, "plain"), (Way::Tiers, "tiers")] {
+        let ours = pictures(way).expect("there are models");
+        for (camera, (theirs, ours)) in bevy.iter().zip(&ours).enumerate() {
+            save(&format!("camera-{camera}-{name}-bevy.png"), theirs);
+            save(&format!("camera-{camera}-{name}-phalanx.png"), ours);
+            assert_alike(&format!("camera {camera}, {name}"), theirs, ours);
+        }
+    }
+}
