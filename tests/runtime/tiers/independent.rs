@@ -172,7 +172,10 @@ fn decide(crowd: &mut Crowd, rigs: &[RigId], dice: &mut Dice) {
             view
         })
         .collect();
-    crowd.set_views(&views).unwrap();
+    match views.is_empty() {
+        true => crowd.clear_views().unwrap(),
+        false => crowd.set_views(&views).unwrap(),
+    }
     for &rig in rigs {
         let places = crowd.view(rig).unwrap().alive.len();
         let heights: Vec<f32> =

@@ -135,8 +135,12 @@ fn a_view_without_instances_evaluates_nothing() {
         .to_cols_array_2d(),
         ..camera(0.0)
     };
-    for (views, shown) in [(vec![], 30), (vec![up], 0), (vec![], 30), (vec![up; 3], 0)] {
-        crowd.set_views(&views).unwrap();
+    for views in [&[up][..], &[], &[up; 3]].into_iter().flat_map(|views| [None, Some(views)]) {
+        let shown = if views.is_none() { 30 } else { 0 };
+        match views {
+            None => crowd.clear_views().unwrap(),
+            Some(views) => crowd.set_views(views).unwrap(),
+        }
         crowd.advance(DT).unwrap();
         assert_eq!(crowd.evaluate(&mut bones).instances, shown);
         let inside = all.iter().filter(|&&i| crowd.tier(i).is_some());
@@ -358,7 +362,10 @@ fn importances_without_views_are_given_and_taken_back() {
         (&[], 0, 20),
     ] {
         crowd.set_importances(id, importances).unwrap();
-        crowd.set_views(&vec![camera(0.0); views]).unwrap();
+        match views {
+            0 => crowd.clear_views().unwrap(),
+            _ => crowd.set_views(&vec![camera(0.0); views]).unwrap(),
+        }
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut bones);
         let inside: Vec<_> = all.iter().map(|&i| crowd.tier(i).is_some()).collect();
