@@ -131,7 +131,9 @@ fn set_up(
     args: Res<Args>,
 ) {
     let file = args.model.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let rig: Handle<PhalanxRig> = server.load(file.clone());
+    // Bevy's way has no plugin that knows rigs.
+    let rig: Handle<PhalanxRig> =
+        if args.bevy { Handle::default() } else { server.load(file.clone()) };
     let scene = server.load(GltfAssetLabel::Scene(0).from_asset(file.clone()));
     let clips =
         [2, 1, 0].map(|clip| server.load(GltfAssetLabel::Animation(clip).from_asset(file.clone())));

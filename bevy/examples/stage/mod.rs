@@ -68,7 +68,7 @@ fn set_up(
     mut images: ResMut<Assets<Image>>,
     args: Res<Args>,
 ) {
-    let mut land = Plane3d::default().mesh().size(60.0, 60.0).subdivisions(239).build();
+    let mut land = Plane3d::default().mesh().size(40.0, 40.0).subdivisions(159).build();
     let mut colors = Vec::new();
     if let Some(Float32x3(points)) = land.attribute_mut(Mesh::ATTRIBUTE_POSITION) {
         for point in points {

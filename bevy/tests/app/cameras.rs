@@ -53,7 +53,7 @@ fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
         RenderTarget::Image(image.clone().into()),
         Msaa::Off,
         Tonemapping::None,
-        Transform::from_xyz(260.0, 100.0, -60.0).looking_at(Vec3::new(0.0, 30.0, -30.0), Vec3::Y),
+        Transform::from_xyz(200.0, 260.0, -30.0).looking_at(Vec3::new(0.0, 30.0, -30.0), Vec3::Y),
     ));
     world.spawn(Readback::texture(image)).observe(
         |read: On<ReadbackComplete>, mut picture: ResMut<Second>| picture.0.clone_from(&read.data),
