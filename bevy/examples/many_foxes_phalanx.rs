@@ -13,7 +13,7 @@ use bevy::prelude::*;
 use bevy::world_serialization::WorldInstanceReady;
 use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer, PhalanxPlugin, PhalanxRig};
 use std::f32::consts::PI;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Many foxes on circles.
@@ -66,7 +66,7 @@ struct Ring {
 
 fn main() -> Result<AppExit> {
     let args: Args = argh::from_env();
-    let folder = args.model.parent().map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let folder = PathBuf::from(".").join(args.model.parent().unwrap_or(Path::new("")));
     let folder = folder.canonicalize().map_err(|why| format!("{}: {why}", folder.display()))?;
     let recorded = args.frames.map(|frames| (frames, spans::record()));
     let window = recorded.is_none();

@@ -3,6 +3,7 @@
 use crate::math::Affine3x4;
 use crate::playback::changes::Changes;
 use crate::playback::pool::Pool;
+use ultraviolet::Vec3x8;
 use wide::f32x8;
 
 /// The instances of a register.
@@ -24,7 +25,7 @@ pub(super) struct Spheres {
 
 /// Eight spheres.
 pub(super) struct Eight {
-    pub center: [f32x8; 3],
+    pub center: Vec3x8,
     pub radius: f32x8,
     pub size: f32x8,
 }
@@ -51,7 +52,7 @@ impl Spheres {
 
     pub fn eight(&self, register: usize) -> Eight {
         Eight {
-            center: [self.x[register], self.y[register], self.z[register]],
+            center: Vec3x8::new(self.x[register], self.y[register], self.z[register]),
             radius: self.radius[register],
             size: self.size[register],
         }

@@ -3,6 +3,7 @@
 use super::tier::refused;
 use crate::playback::PlaybackError as CrowdError;
 use crate::words::number;
+use ultraviolet::{Vec3, Vec3x8};
 use wide::{CmpGe, CmpGt, f32x8};
 
 /// A camera: one of the pictures of a frame, a mirror in it, or the map of a shadow.
@@ -35,7 +36,7 @@ impl View {
 /// A plane in all lanes, with a unit normal that points inwards: `n · p + d`.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
-    n: [f32x8; 3],
+    n: Vec3x8,
     d: f32x8,
 }
 
@@ -59,7 +60,7 @@ impl WideView {
         let [x, y, w] = [row(0), row(1), row(3)];
         let length = |r: [f32; 4]| (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
         let plane = |r: [f32; 4], scale: f32| Plane {
-            n: [r[0], r[1], r[2]].map(|v| f32x8::splat(v * scale)),
+            n: Vec3x8::splat(Vec3::new(r[0], r[1], r[2]) * scale),
             d: f32x8::splat(r[3] * scale),
         };
         let side = |r: [f32; 4], sign: f32| {
@@ -80,10 +81,8 @@ impl WideView {
     /// The heights in pixels of things of these sizes in eight spheres: 0 if a sphere is outside the picture, infinite
     /// if it contains the eye.
     #[inline(always)]
-    pub fn heights(&self, center: [f32x8; 3], radius: f32x8, size: f32x8) -> f32x8 {
-        let at = |p: &Plane| {
-            p.n[0].mul_add(center[0], p.n[1].mul_add(center[1], p.n[2].mul_add(center[2], p.d)))
-        };
+    pub fn heights(&self, center: Vec3x8, radius: f32x8, size: f32x8) -> f32x8 {
+        let at = |p: &Plane| p.n.dot(center) + p.d;
         let depth = at(&self.depth);
         let reach = radius * self.slope;
         let mut seen = (depth + reach).cmp_gt(f32x8::ZERO);
@@ -107,7 +106,7 @@ mod tests {
         let lane = |f: &dyn Fn(&Sphere) -> f32| {
             f32x8::new(std::array::from_fn(|l| spheres.get(l).map_or(0.0, f)))
         };
-        let center = [0, 1, 2].map(|c| lane(&|s| s.0[c]));
+        let center = [0, 1, 2].map(|c| lane(&|s| s.0[c])).into();
         let heights = WideView::new(view).heights(center, lane(&|s| s.1), f32x8::splat(2.0));
         heights.to_array()[..spheres.len()].to_vec()
     }
