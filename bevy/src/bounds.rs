@@ -56,7 +56,10 @@ fn of_all_poses(crowd: &PhalanxCrowd, instance: &PhalanxInstance) -> Option<Aabb
 
 fn set(instances: Query<&PhalanxInstance>, mut boxes: Query<&mut Aabb>) {
     for instance in &instances {
-        for (mesh, _) in &instance.meshes {
+        // Meshes of a scene without a palette have places of their own, and Bevy's boxes.
+        let posed =
+            instance.meshes.iter().filter(|(_, rows)| instance.own_meshes || !rows.is_empty());
+        for (mesh, _) in posed {
             if let Ok(mut held) = boxes.get_mut(*mesh) {
                 held.set_if_neq(instance.bounds);
             }

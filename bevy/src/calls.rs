@@ -57,7 +57,7 @@ pub(crate) fn resume(crowd: &Crowd, names: &Names, instance: InstanceId) -> Vec<
     player.calls
 }
 
-type Waiting = Or<(Changed<PhalanxPlayer>, Added<PhalanxInstance>)>;
+type Waiting = Or<(Changed<PhalanxPlayer>, Changed<PhalanxCharacter>, Added<PhalanxInstance>)>;
 
 /// Applies the calls of players whose characters are instances.
 pub fn apply(

@@ -138,6 +138,8 @@ impl Plugin for PhalanxPlugin {
                 .after(TransformSystems::Propagate)
                 .after(VisibilitySystems::CalculateBounds)
                 .after(VisibilitySystems::VisibilityPropagate)
+                // A camera may follow a joint.
+                .before(VisibilitySystems::UpdateFrusta)
                 .before(VisibilitySystems::CheckVisibility),
         );
         scenes::add(app);

@@ -66,8 +66,8 @@ impl PhalanxTarget {
 /// weight 0 within the seconds of its target, and so do all when the component is removed.
 ///
 /// Entities are where they are in this frame. One that follows a joint, with
-/// [`PhalanxAttachment`](crate::PhalanxAttachment), is where it was in the frame before: use [`TargetPoint::Joint`] for a
-/// joint of the same character.
+/// [`PhalanxAttachment`](crate::PhalanxAttachment), counts where Bevy propagates its transform to, without the joint, if
+/// its character has moved: use [`TargetPoint::Joint`] for a joint of the same character.
 ///
 /// ```
 /// use bevy::prelude::*;

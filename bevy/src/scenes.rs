@@ -61,6 +61,10 @@ fn adopt(
         }
         let of_scene: Vec<Entity> = spawner.iter_instance_entities(scene.0).collect();
         let mut kept = Vec::new();
+        if !instance.own_meshes {
+            // Those of a scene before this one are gone with it.
+            instance.meshes.clear();
+        }
         for &mesh in &of_scene {
             let Ok((child_of, skins, morphs)) = meshes.get(mesh) else { continue };
             let node = child_of.parent();
