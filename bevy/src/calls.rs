@@ -137,8 +137,8 @@ fn play(player: &mut Player<'_>, what: Playable, call: &PlayCall) -> Result<(), 
             fade => player.fade_to(call.layer, what, fade, &options),
         };
     }
-    let others = player.playing().actions(call.layer)?.map(|(from, _)| from);
-    let from = { others }.find(|from| *from != what);
+    let playing = player.playing();
+    let from = playing.actions(call.layer)?.map(|(from, _)| from).find(|from| *from != what);
     let fade = CrossFade { kind: FadeKind::Inertial, ..CrossFade::from(call.fade) };
     match from {
         Some(from) => player.cross_fade(call.layer, from, what, fade, &options),

@@ -1,16 +1,13 @@
 //! Two cameras: each draws the characters of its layers as Bevy's own animation does, with and without tiers.
 
-use crate::common::{self, SIZE};
-use crate::pictures::{assert_alike, save};
-use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
-use bevy::asset::RenderAssetUsages;
+use crate::common;
+use crate::pictures::{assert_alike, play_all, save};
 use bevy::camera::RenderTarget;
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::gltf::GltfAssetLabel;
 use bevy::prelude::*;
 use bevy::render::gpu_readback::{Readback, ReadbackComplete};
-use bevy::render::render_resource::{TextureFormat, TextureUsages};
 use bevy::world_serialization::WorldAssetRoot;
 use bevy_phalanx::phalanx::crowd::Tiers;
 use bevy_phalanx::{PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer};
@@ -33,11 +30,7 @@ fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
     let mut app = common::app(&common::models()?);
     app.init_resource::<Second>();
     common::scene(&mut app, Vec3::new(0.0, 120.0, 260.0), Vec3::new(0.0, 30.0, 0.0));
-    let mut image =
-        Image::new_target_texture(SIZE[0], SIZE[1], TextureFormat::Rgba8UnormSrgb, None);
-    image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
-    image.asset_usage = RenderAssetUsages::default();
-    let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+    let image = common::image(&mut app);
     let world = app.world_mut();
     let both = RenderLayers::from_layers(&[0, 1]);
     for camera in world.query_filtered::<Entity, With<Camera>>().iter(world).collect::<Vec<_>>() {
@@ -78,19 +71,7 @@ fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
     }
     if way == Way::Bevy {
         let animation = assets.load(GltfAssetLabel::Animation(2).from_asset("Fox.glb"));
-        let (graph, node) = AnimationGraph::from_clip(animation);
-        let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
-        common::until(&mut app, "the scenes spawn", |world| {
-            world.query::<&AnimationPlayer>().iter(world).count() == PLACES.len()
-        });
-        let world = app.world_mut();
-        let players: Vec<Entity> =
-            world.query_filtered::<Entity, With<AnimationPlayer>>().iter(world).collect();
-        for entity in players {
-            world.entity_mut(entity).insert(AnimationGraphHandle(graph.clone()));
-            let mut player = world.get_mut::<AnimationPlayer>(entity).expect("queried");
-            player.play(node).seek_to(0.4).set_speed(0.0);
-        }
+        play_all(&mut app, animation, 0.4, PLACES.len());
     } else {
         common::until(&mut app, "the characters are bound", |world| {
             world.query::<&PhalanxInstance>().iter(world).count() == PLACES.len()

@@ -94,13 +94,18 @@ fn register(app: &mut App) {
         .register_type::<bevy::animation::AnimatedBy>();
 }
 
-/// A camera and a light, as both ways of animating see them.
-pub fn scene(app: &mut App, eye: Vec3, target: Vec3) {
+/// An image that a camera draws into and that can be read back.
+pub fn image(app: &mut App) -> Handle<Image> {
     let mut image =
         Image::new_target_texture(SIZE[0], SIZE[1], TextureFormat::Rgba8UnormSrgb, None);
     image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
     image.asset_usage = RenderAssetUsages::default();
-    let image = app.world_mut().resource_mut::<Assets<Image>>().add(image);
+    app.world_mut().resource_mut::<Assets<Image>>().add(image)
+}
+
+/// A camera and a light, as both ways of animating see them.
+pub fn scene(app: &mut App, eye: Vec3, target: Vec3) {
+    let image = image(app);
     let world = app.world_mut();
     world.spawn((
         Camera3d::default(),

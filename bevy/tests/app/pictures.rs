@@ -52,10 +52,16 @@ fn by_bevy(
     for place in places {
         app.world_mut().spawn((WorldAssetRoot(scene.clone()), *place));
     }
-    common::until(&mut app, "the scenes spawn", |world| {
-        world.query::<&AnimationPlayer>().iter(world).count() == places.len()
+    play_all(&mut app, animation, time, places.len());
+    Some(common::picture(&mut app))
+}
+
+/// Waits for so many scenes, and holds a clip at a time in all by Bevy's players.
+pub fn play_all(app: &mut App, clip: Handle<AnimationClip>, time: f32, count: usize) {
+    common::until(app, "the scenes spawn", |world| {
+        world.query::<&AnimationPlayer>().iter(world).count() == count
     });
-    let (graph, node) = AnimationGraph::from_clip(animation);
+    let (graph, node) = AnimationGraph::from_clip(clip);
     let graph = app.world_mut().resource_mut::<Assets<AnimationGraph>>().add(graph);
     let world = app.world_mut();
     let players: Vec<Entity> =
@@ -65,7 +71,6 @@ fn by_bevy(
         let mut player = world.get_mut::<AnimationPlayer>(entity).expect("queried");
         player.play(node).seek_to(time).set_speed(0.0);
     }
-    Some(common::picture(&mut app))
 }
 
 fn by_phalanx(
