@@ -1,6 +1,8 @@
 //! Inputs that are longer, slower or larger than expected: one short line, and status 1.
 
 use super::bake::{folder, mannequin, text};
+#[cfg(target_os = "linux")]
+use super::support::phalanx_in;
 use super::support::{Tested, check, one_line, phalanx, run};
 use std::fmt::Write;
 use std::fs;
@@ -306,21 +308,13 @@ pub fn a_bake_without_memory() -> Tested {
     }
     fs::write(folder.join("take.bvh"), take)?;
     // 288 MB are asked for: 16 × 60,000 × 300 bytes.
-    let script = "ulimit -v 230000; exec \"$0\" bake take.bvh --jobs 1 --out out.phx";
-    let out = std::process::Command::new("sh")
-        .args(["-c", script])
-        .arg(env!("CARGO_BIN_EXE_phalanx"))
-        .current_dir(&folder)
-        .output()?;
+    let bake = ["bake", "take.bvh", "--jobs", "1", "--out", "out.phx"];
+    let out = phalanx_in(240_000)?.args(bake).current_dir(&folder).output()?;
     let said = "take.bvh: baking clip \"take\" needs 288000000 bytes of memory";
     one_line(&out, &[said])?;
     // Where not even reading has enough, too.
-    for kilobytes in [110_000, 140_000, 170_000, 200_000] {
-        let out = std::process::Command::new("sh")
-            .args(["-c", &script.replace("230000", &kilobytes.to_string())])
-            .arg(env!("CARGO_BIN_EXE_phalanx"))
-            .current_dir(&folder)
-            .output()?;
+    for kilobytes in [30_000, 60_000, 90_000, 120_000] {
+        let out = phalanx_in(kilobytes)?.args(bake).current_dir(&folder).output()?;
         one_line(&out, &["take.bvh: ", "bytes of memory, more than there are"])?;
     }
     let mut left: Vec<_> =

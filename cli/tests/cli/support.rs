@@ -18,6 +18,16 @@ pub fn phalanx() -> Command {
     command
 }
 
+/// The binary with so much memory beside its own size, which differs between builds.
+#[cfg(target_os = "linux")]
+pub fn phalanx_in(kilobytes: u64) -> Result<Command, Failed> {
+    let phalanx = env!("CARGO_BIN_EXE_phalanx");
+    let limit = fs::metadata(phalanx)?.len() + (kilobytes << 10);
+    let mut limited = Command::new("prlimit");
+    limited.arg(format!("--as={limit}")).arg(phalanx).current_dir(scratch());
+    Ok(limited)
+}
+
 pub fn run(args: &[&str]) -> Output {
     phalanx().args(args).output().expect("the binary was built for this test")
 }
