@@ -11,6 +11,7 @@ use bevy::prelude::{App, PostUpdate, ReflectComponent, ReflectDefault};
 use bevy::reflect::Reflect;
 use phalanx::crowd::{CrowdError, Ground, InstanceId, ModifierId};
 use phalanx::glam;
+use phalanx::skeleton::MAX_WORLD;
 use tracing::warn;
 
 type Ask = Box<dyn Fn(Vec3) -> (f32, Vec3) + Send + Sync>;
@@ -19,7 +20,9 @@ type Ask = Box<dyn Fn(Vec3) -> (f32, Vec3) + Send + Sync>;
 ///
 /// The feet of each rig whose [`RigSetup`](crate::RigSetup) has named a [`Feet`](phalanx::crowd::Feet) modifier `feet`
 /// stand on it. It is asked once per frame and foot with the place of the foot: that of the last frame, without
-/// modifiers, moved by the present transform of its character. [`PhalanxFeet`] has the weight.
+/// modifiers, moved by the present transform of its character. [`PhalanxFeet`] has the weight. Where the answer is not
+/// finite, or the normal has no length, there is no ground, and the foot is as animated. When the resource is removed, so
+/// are all feet, within the seconds of their [`PhalanxFeet`].
 ///
 /// A ground that needs the world of the app, such as ray casts of a physics engine, is a system of yours before
 /// [`PhalanxSystems::Evaluate`](crate::PhalanxSystems::Evaluate) with [`Crowd::foot_positions`](phalanx::crowd::Crowd::foot_positions)
@@ -74,7 +77,27 @@ pub fn add(app: &mut App) {
         .before(frame::evaluate)
         .in_set(PhalanxSystems::Evaluate)
         .run_if(resource_exists::<PhalanxGround>);
-    app.add_systems(PostUpdate, systems);
+    let lift = lift
+        .before(frame::evaluate)
+        .in_set(PhalanxSystems::Evaluate)
+        .run_if(resource_removed::<PhalanxGround>);
+    app.add_systems(PostUpdate, (systems, lift));
+}
+
+/// Without a ground, feet are as animated.
+fn lift(
+    mut crowd: ResMut<PhalanxCrowd>,
+    characters: Query<(&PhalanxInstance, Option<&PhalanxFeet>)>,
+) {
+    for (instance, feet) in &characters {
+        let Some(modifier) = crowd.modifier(instance.rig, FEET) else { continue };
+        let seconds = feet.map_or(0.0, |feet| feet.seconds);
+        if let Ok(mut player) = crowd.crowd.player(instance.instance)
+            && let Err(why) = player.fade_modifier(modifier, 0.0, seconds)
+        {
+            warn!("feet stay where they are: {why}");
+        }
+    }
 }
 
 type ChangedFeet = Or<(Changed<PhalanxFeet>, Added<PhalanxInstance>)>;
@@ -135,12 +158,20 @@ fn ask(
     ground: &PhalanxGround,
     Buffers { instances, places, grounds }: &mut Buffers,
 ) -> Result<(), CrowdError> {
-    places.resize(instances.len() * crowd.foot_count(feet)?, glam::Vec3::ZERO);
+    let count = crowd.foot_count(feet)?;
+    places.resize(instances.len() * count, glam::Vec3::ZERO);
     crowd.foot_positions(feet, instances, places)?;
     grounds.clear();
-    grounds.extend(places.iter().map(|place| {
-        let (height, normal) = ground.0(Vec3::from(place.to_array()));
-        Ground { height, normal: glam::Vec3::from(normal.to_array()) }
-    }));
+    for (&instance, places) in instances.iter().zip(places.chunks_exact(count)) {
+        // The plane on which its clips stand.
+        let [_, [.., own], _] = crowd.world(instance)?.rows;
+        grounds.extend(places.iter().map(|place| {
+            let (height, normal) = ground.0(Vec3::from(place.to_array()));
+            match normal.try_normalize().filter(|_| height.abs() <= MAX_WORLD) {
+                Some(normal) => Ground { height, normal: normal.to_array().into() },
+                None => Ground::level(own),
+            }
+        }));
+    }
     crowd.set_grounds(feet, instances, grounds, &[])
 }

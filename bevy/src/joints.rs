@@ -82,11 +82,18 @@ impl PhalanxCrowd {
     }
 }
 
+/// What needs the places of entities that hang from joints runs after this set.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hung;
+
 pub fn add(app: &mut App) {
     app.register_type::<PhalanxAttachment>().register_type::<PhalanxJointEntities>();
-    let before = (spawn, find).chain().before(frame::evaluate);
+    // A character may hang from another, and a camera or a target from a joint: they are where the joint was in the last
+    // frame, below the present transform of its character, until this frame's poses are known.
+    let hang = follow.in_set(Hung).before(frame::set_worlds);
+    let find = (spawn, find).chain().after(Hung).before(frame::evaluate);
     let follow = follow.after(frame::evaluate);
-    app.add_systems(PostUpdate, (before, follow).in_set(PhalanxSystems::Evaluate));
+    app.add_systems(PostUpdate, (hang, find, follow).in_set(PhalanxSystems::Evaluate));
 }
 
 type NewlyJointed = Or<(Added<PhalanxInstance>, Added<PhalanxJointEntities>)>;

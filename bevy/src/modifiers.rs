@@ -4,6 +4,8 @@ use crate::PhalanxSystems;
 use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
+use crate::joints::Hung;
+use bevy::ecs::entity::MapEntities;
 use bevy::ecs::error::Result;
 use bevy::ecs::prelude::*;
 use bevy::math::{Quat, Vec3};
@@ -19,12 +21,12 @@ use std::fmt::Display;
 use tracing::warn;
 
 /// Where a modifier pulls to.
-#[derive(Reflect, Clone, Debug, PartialEq)]
+#[derive(Reflect, MapEntities, Clone, Debug, PartialEq)]
 pub enum TargetPoint {
     /// A point of the world.
     World(Vec3),
     /// An entity, where it is in this frame.
-    Entity(Entity),
+    Entity(#[entities] Entity),
     /// A point in the space of the character.
     Model(Vec3),
     /// A point relative to another joint of the character.
@@ -32,11 +34,12 @@ pub enum TargetPoint {
 }
 
 /// The input of one modifier.
-#[derive(Reflect, Clone, Debug, PartialEq)]
+#[derive(Reflect, MapEntities, Clone, Debug, PartialEq)]
 pub struct PhalanxTarget {
     /// Its name, by [`Names::modifier`](crate::Names::modifier).
     pub modifier: String,
     /// Where it pulls to.
+    #[entities]
     pub point: TargetPoint,
     /// The rotation of its end joint, in the space of the point; `None` keeps the animation's.
     pub rotation: Option<Quat>,
@@ -66,8 +69,8 @@ impl PhalanxTarget {
 /// weight 0 within the seconds of its target, and so do all when the component is removed.
 ///
 /// Entities are where they are in this frame. One that follows a joint, with
-/// [`PhalanxAttachment`](crate::PhalanxAttachment), counts where Bevy propagates its transform to, without the joint, if
-/// its character has moved: use [`TargetPoint::Joint`] for a joint of the same character.
+/// [`PhalanxAttachment`](crate::PhalanxAttachment), is where the joint was in the pose of the last frame, below the present
+/// transform of its character; [`TargetPoint::Joint`] is for a joint of the same character.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -82,7 +85,7 @@ impl PhalanxTarget {
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 #[require(Targeted)]
-pub struct PhalanxTargets(pub Vec<PhalanxTarget>);
+pub struct PhalanxTargets(#[entities] pub Vec<PhalanxTarget>);
 
 /// The space of an override.
 #[derive(Reflect, Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,8 +144,14 @@ pub struct PhalanxOverrides(pub Vec<PhalanxOverride>);
 /// # let _ = freeze_hair;
 /// ```
 #[derive(Component, Reflect, Clone, Copy, Debug, PartialEq)]
-#[reflect(Component, Debug, Clone, PartialEq)]
+#[reflect(Component, Default, Debug, Clone, PartialEq)]
 pub struct PhalanxSprings(pub f32);
+
+impl Default for PhalanxSprings {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
 
 /// The modifiers that a character has targets for.
 #[derive(Component, Default)]
@@ -172,7 +181,8 @@ pub fn add(app: &mut App) {
     app.register_type::<PhalanxTargets>()
         .register_type::<PhalanxOverrides>()
         .register_type::<PhalanxSprings>();
-    let systems = (set_targets, drop_targets, set_overrides, drop_overrides, set_springs);
+    let systems =
+        (set_targets.after(Hung), drop_targets, set_overrides, drop_overrides, set_springs);
     app.add_systems(PostUpdate, systems.in_set(PhalanxSystems::Evaluate).before(frame::evaluate));
 }
 

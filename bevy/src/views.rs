@@ -4,6 +4,7 @@ use crate::PhalanxSystems;
 use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
+use crate::joints::Hung;
 use bevy::camera::primitives::CUBE_MAP_FACES;
 use bevy::camera::visibility::VisibilityPlugin;
 use bevy::camera::{Camera, CameraUpdateSystems};
@@ -21,6 +22,7 @@ use tracing::warn;
 
 pub fn add(app: &mut App) {
     let set_views = set_views
+        .after(Hung)
         .after(CameraUpdateSystems)
         .after(SimulationLightSystems::UpdateDirectionalLightCascades);
     app.add_systems(PostUpdate, set_views.in_set(PhalanxSystems::Evaluate).before(frame::evaluate));

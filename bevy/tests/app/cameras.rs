@@ -3,14 +3,18 @@
 use crate::common;
 use crate::pictures::{assert_alike, play_all, save};
 use bevy::camera::RenderTarget;
+use bevy::camera::primitives::Frustum;
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::gltf::GltfAssetLabel;
+use bevy::math::primitives::ViewFrustum;
 use bevy::prelude::*;
 use bevy::render::gpu_readback::{Readback, ReadbackComplete};
 use bevy::world_serialization::WorldAssetRoot;
 use bevy_phalanx::phalanx::crowd::Tiers;
-use bevy_phalanx::{PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer};
+use bevy_phalanx::{
+    PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer,
+};
 
 /// The picture of the second camera.
 #[derive(Resource, Default)]
@@ -100,5 +104,35 @@ fn two_cameras_see_the_characters_of_their_layers() {
             save(&format!("camera-{camera}-{name}-phalanx.png"), ours);
             assert_alike(&format!("camera {camera}, {name}"), theirs, ours);
         }
+    }
+}
+
+#[test]
+fn a_camera_at_a_joint_culls_by_where_it_is() {
+    let mut app = common::app(&common::built_in());
+    common::scene(&mut app, Vec3::new(0.0, 3.0, 9.0), Vec3::new(0.0, 1.5, 0.0));
+    let rig = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let mut player = PhalanxPlayer::default();
+    player.play("Walk").repeat();
+    let character =
+        app.world_mut().spawn((PhalanxCharacter(rig), player, Transform::default())).id();
+    let head = PhalanxAttachment::new("Head");
+    let camera = app.world_mut().spawn((Camera3d::default(), head, ChildOf(character))).id();
+    common::bound(&mut app, 1);
+    for i in 0..10 {
+        app.world_mut().get_mut::<Transform>(character).expect("one").translation.x = i as f32;
+        app.update();
+        let of = app.world().entity(camera);
+        let place = of.get::<GlobalTransform>().expect("placed");
+        let clip_from_view = of.get::<Projection>().expect("a camera").get_clip_from_view();
+        let clip_from_world = clip_from_view * place.to_matrix().inverse();
+        let expected = ViewFrustum::from_clip_from_world(&clip_from_world);
+        let frustum = of.get::<Frustum>().expect("culls");
+        // The far plane is set by Bevy apart.
+        for side in 0..5 {
+            let [a, b] = [&expected, &frustum.0].map(|f| f.half_spaces[side].normal_d());
+            assert!(a.abs_diff_eq(b, 1e-3), "side {side} in frame {i}: {b}, not {a}");
+        }
+        assert!((place.translation().x - i as f32).abs() < 0.5, "it follows");
     }
 }

@@ -1,7 +1,7 @@
 //! Attachments are at their joints in the same frame.
 
 use crate::bare;
-use bevy::math::Affine3A;
+use bevy::math::{Affine3A, Vec3A};
 use bevy::prelude::*;
 use bevy_phalanx::phalanx::playback::{Mixer, PlayOptions};
 use bevy_phalanx::{
@@ -179,4 +179,27 @@ fn attachments_of_hidden_characters_move_with_them() {
     // The pose is the last that was evaluated.
     let expected = place(4).compute_affine() * by_mixer("RightHand", 2) * OFFSET.compute_affine();
     equal(world(&app, sword), expected);
+}
+
+#[test]
+fn a_rider_is_in_the_crowd_where_its_mount_is() {
+    let mut app = bare::app();
+    let rig = bare::rig(&mut app);
+    let mount = bare::walker(&mut app, &rig, place(0));
+    let saddle = attach(&mut app, "Chest", mount);
+    let rider = bare::walker(&mut app, &rig, Transform::from_xyz(0.0, 0.5, 0.0));
+    app.world_mut().entity_mut(rider).insert(ChildOf(saddle));
+    (0..3).for_each(|_| app.update());
+    for i in 3..10 {
+        *app.world_mut().get_mut::<Transform>(mount).expect("a mount") = place(i);
+        app.update();
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        let rows = crowd.crowd.world(crowd.instance(rider).expect("bound")).expect("one").rows;
+        let seat = OFFSET.compute_affine() * Affine3A::from_translation(Vec3::Y * 0.5);
+        // The chest is where it was in the last frame.
+        let at = (place(i).compute_affine() * by_mixer("Chest", i - 1) * seat).translation;
+        let off = at.distance(Vec3A::from(rows.map(|row| row[3])));
+        assert!(off < 1e-3, "{off} m in frame {i}");
+        equal(world(&app, rider), place(i).compute_affine() * by_mixer("Chest", i) * seat);
+    }
 }

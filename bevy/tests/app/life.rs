@@ -116,6 +116,22 @@ fn another_handle_leaves_nothing_of_the_one_before() {
     assert_eq!(count(&app), 1);
 }
 
+#[test]
+fn calls_go_on_after_a_handle_that_went_and_came_back() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig = rig(&app, "mannequin.glb");
+    let entity = app.world_mut().spawn(walker(&rig)).id();
+    bound(&mut app, 1);
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(Handle::default()));
+    app.world_mut().get_mut::<PhalanxPlayer>(entity).expect("plays").play("Run").repeat();
+    app.update();
+    // The call is for the rig that has not loaded.
+    assert!(app.world().resource::<PhalanxCrowd>().is_playing(entity, "Walk"));
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(rig));
+    app.update();
+    assert!(app.world().resource::<PhalanxCrowd>().is_playing(entity, "Run"));
+}
+
 #[derive(States, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Level {
     #[default]

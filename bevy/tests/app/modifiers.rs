@@ -3,8 +3,8 @@
 use crate::bare;
 use bevy::prelude::*;
 use bevy_phalanx::{
-    OverrideSpace, PhalanxFeet, PhalanxGround, PhalanxOverride, PhalanxOverrides, PhalanxSprings,
-    PhalanxTarget, PhalanxTargets, TargetPoint,
+    OverrideSpace, PhalanxAttachment, PhalanxCharacter, PhalanxFeet, PhalanxGround,
+    PhalanxOverride, PhalanxOverrides, PhalanxSprings, PhalanxTarget, PhalanxTargets, TargetPoint,
 };
 
 const PLACE: Transform = Transform::from_xyz(3.0, 0.0, -2.0);
@@ -65,6 +65,39 @@ fn a_hand_reaches_an_entity_in_the_frame_in_which_it_moves() {
     app.world_mut().entity_mut(handle).despawn();
     app.update();
     assert!(hand(&app, character).distance(near()) > 0.1);
+}
+
+#[test]
+fn a_hand_reaches_a_joint_of_another_that_moves() {
+    let (mut app, character) = start();
+    let rig = app.world().get::<PhalanxCharacter>(character).expect("a character").0.clone();
+    let place = |i: usize| PLACE.with_translation(near() + Vec3::new(0.03 * i as f32, -1.5, 0.0));
+    let other = bare::walker(&mut app, &rig, place(0));
+    let head = app.world_mut().spawn((PhalanxAttachment::new("Head"), ChildOf(other))).id();
+    aim_at(&mut app, character, PhalanxTarget::new("reach", TargetPoint::Entity(head)));
+    (0..3).for_each(|_| app.update());
+    for i in 1..6 {
+        // The pose is that of the last frame, the place that of this one.
+        let pose =
+            place(i - 1).compute_affine().inverse() * bare::joint(&app, other, "Head").affine();
+        let at = (place(i).compute_affine() * pose).translation.into();
+        *app.world_mut().get_mut::<Transform>(other).expect("another") = place(i);
+        app.update();
+        let off = hand(&app, character).distance(at);
+        assert!(off < 1e-3, "{off} m in frame {i}");
+    }
+}
+
+#[test]
+fn entities_of_targets_are_mapped() {
+    let mut world = World::new();
+    let [from, to] = [0, 1].map(|_| world.spawn_empty().id());
+    let target = |entity| PhalanxTarget::new("look", TargetPoint::Entity(entity));
+    let mut targets = PhalanxTargets(vec![target(from)]);
+    let mut map = bevy::ecs::entity::EntityHashMap::<Entity>::default();
+    map.insert(from, to);
+    <PhalanxTargets as Component>::map_entities(&mut targets, &mut map);
+    assert_eq!(targets.0, [target(to)]);
 }
 
 #[test]
@@ -179,22 +212,49 @@ fn springs_swing_unless_their_weight_is_0() {
     assert!(finger(Some(0.0), None).distance(off) > 5e-3);
 }
 
+/// The height of the lower foot.
+fn low(app: &App, character: Entity) -> f32 {
+    let feet = ["LeftFoot", "RightFoot"].map(|foot| bare::joint(app, character, foot));
+    feet.map(|foot| foot.translation().y).into_iter().fold(f32::MAX, f32::min)
+}
+
 #[test]
 fn feet_stand_on_the_ground_of_the_app() {
     let (mut app, character) = start();
-    let low = |app: &App| {
-        let feet = ["LeftFoot", "RightFoot"].map(|foot| bare::joint(app, character, foot));
-        feet.map(|foot| foot.translation().y).into_iter().fold(f32::MAX, f32::min)
-    };
-    let before = low(&app);
+    let before = low(&app, character);
     app.insert_resource(PhalanxGround::new(|_| (-0.2, Vec3::Y)));
     (0..60).for_each(|_| app.update());
-    let sunk = low(&app) - before;
+    let sunk = low(&app, character) - before;
     assert!((sunk + 0.2).abs() < 0.03, "{sunk} m");
     app.world_mut().entity_mut(character).insert(PhalanxFeet { weight: 0.0, seconds: 0.1 });
     (0..60).for_each(|_| app.update());
-    assert!((low(&app) - before).abs() < 0.03);
+    assert!((low(&app, character) - before).abs() < 0.03);
     app.world_mut().entity_mut(character).remove::<PhalanxFeet>();
     (0..60).for_each(|_| app.update());
-    assert!((low(&app) - before + 0.2).abs() < 0.03);
+    assert!((low(&app, character) - before + 0.2).abs() < 0.03);
+    // And without the ground they are the animation's.
+    app.world_mut().remove_resource::<PhalanxGround>();
+    (0..60).for_each(|_| app.update());
+    assert!((low(&app, character) - before).abs() < 0.03);
+}
+
+#[test]
+fn where_there_is_no_ground_feet_are_as_animated() {
+    let (mut app, character) = start();
+    let rig = app.world().get::<PhalanxCharacter>(character).expect("a character").0.clone();
+    let other = bare::walker(&mut app, &rig, Transform::from_xyz(100.0, 5.0, 0.0));
+    app.update();
+    let before = [character, other].map(|character| low(&app, character));
+    for hole in
+        [(f32::NAN, Vec3::Y), (f32::NEG_INFINITY, Vec3::Y), (4.0, Vec3::ZERO), (1e20, Vec3::Y)]
+    {
+        app.insert_resource(PhalanxGround::new(move |at| match at.x > 50.0 {
+            true => hole,
+            false => (-0.2, Vec3::Y),
+        }));
+        (0..60).for_each(|_| app.update());
+        let [sunk, same] = [(character, before[0]), (other, before[1])]
+            .map(|(character, before)| low(&app, character) - before);
+        assert!((sunk + 0.2).abs() < 0.03 && same.abs() < 0.03, "{hole:?}: {sunk} m, {same} m");
+    }
 }

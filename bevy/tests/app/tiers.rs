@@ -98,10 +98,8 @@ fn tiers_follow_cameras_and_levels_follow_tiers() {
 
 #[test]
 fn shadows_of_characters_out_of_the_picture_stay() {
-    let Some((mut app, all)) = app(Tiers::default(), &[Vec3::ZERO, Vec3::new(0.0, 0.0, 6.0)])
-    else {
-        return;
-    };
+    let places = [0.0, 6.0, 200.0].map(|z| Vec3::new(0.0, 0.0, z));
+    let Some((mut app, all)) = app(Tiers::default(), &places) else { return };
     assert_eq!(tier(&app, all[1]), None, "behind the camera");
     let light = PointLight { shadow_maps_enabled: true, ..PointLight::default() };
     let lamp = app.world_mut().spawn((light, Transform::from_xyz(0.0, 2.0, 9.0))).id();
@@ -110,14 +108,18 @@ fn shadows_of_characters_out_of_the_picture_stay() {
     app.world_mut().entity_mut(lamp).despawn();
     app.update();
     assert_eq!(tier(&app, all[1]), None);
-    let world = app.world_mut();
-    for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
-        light.shadow_maps_enabled = true;
+    // Of one that is far behind the camera a low sun throws the shadow into the picture, a high one does not.
+    for (sun, falls) in [(Vec3::new(0.0, 0.01, 1.0), true), (Vec3::new(0.0, 1.0, 0.01), false)] {
+        let world = app.world_mut();
+        let mut suns = world.query::<(&mut DirectionalLight, &mut Transform)>();
+        for (mut light, mut place) in suns.iter_mut(world) {
+            light.shadow_maps_enabled = true;
+            *place = Transform::from_translation(sun).looking_at(Vec3::ZERO, Vec3::Y);
+        }
+        app.update();
+        app.update();
+        assert_eq!(tier(&app, all[2]).is_some(), falls, "the sun at {sun}");
     }
-    app.update();
-    app.update();
-    let sun = tier(&app, all[1]);
-    eprintln!("by the sun: {sun:?}");
 }
 
 /// Each character whose evaluated box is in the picture is visible to Bevy, and Bevy leaves the boxes alone.
