@@ -1,4 +1,4 @@
-//! Ten thousand of the built-in character, whose heads follow a light that wanders among them.
+//! Ten thousand of the built-in character in three levels of detail, whose heads follow a light that wanders among them.
 //!
 //! `cargo run --release --features window --example crowd` opens a window, with the figures of the frame on it.
 //! With `--frames 60 --picture crowd.png` there is none: so many frames are drawn into an image.
@@ -7,11 +7,11 @@ mod offscreen;
 
 use argh::FromArgs;
 use bevy::prelude::*;
-use bevy_phalanx::phalanx::crowd::{Aim, InstanceId, Space, Target, Tiers};
+use bevy_phalanx::phalanx::crowd::{Aim, InstanceId, Space, Target, TierDetail, Tiers};
 use bevy_phalanx::phalanx::glam;
 use bevy_phalanx::{
     PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer, PhalanxPlugin, PhalanxRig,
-    RigSetup,
+    RigSettings, RigSetup,
 };
 use std::path::PathBuf;
 
@@ -49,9 +49,13 @@ fn main() -> Result<AppExit> {
     let args: Args = argh::from_env();
     let assets = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets");
     let mut app = App::new();
+    let mut tiers = Tiers::default();
+    for (tier, level) in tiers.tiers.iter_mut().zip([0, 0, 1, 1, 2, 2]) {
+        tier.detail = (level > 0).then(|| TierDetail { level, ..default() });
+    }
     app.add_plugins((
         offscreen::plugins("Crowd", args.frames.is_none(), assets),
-        PhalanxPlugin { tiers: Some(Tiers::default()), ..default() },
+        PhalanxPlugin { tiers: Some(tiers), ..default() },
     ))
     .insert_resource(args.clone())
     .add_systems(Startup, set_up)
@@ -75,7 +79,11 @@ fn set_up(
     mut images: ResMut<Assets<Image>>,
     args: Res<Args>,
 ) {
-    let model: Handle<PhalanxRig> = server.load("mannequin.glb");
+    let levels = |settings: &mut RigSettings| {
+        settings.lods = vec!["mannequin_lod1.glb".into(), "mannequin_lod2.glb".into()];
+    };
+    let model: Handle<PhalanxRig> =
+        server.load_builder().with_settings(levels).load("mannequin.glb");
     let setup = RigSetup::new(|crowd, rig, names| {
         let skeleton = crowd.rig(rig)?.skeleton();
         let mut aim = Aim::chain([(skeleton.joint("Neck")?, 0.4), (skeleton.joint("Head")?, 0.6)]);
