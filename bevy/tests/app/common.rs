@@ -39,6 +39,11 @@ pub struct Picture(pub Vec<u8>);
 
 /// An app with Bevy's plugins, the plugin, and a folder of assets. Each update is 1/60 s.
 pub fn app(folder: &std::path::Path) -> App {
+    app_with(folder, |_| {})
+}
+
+/// [`app`], with other plugins.
+pub fn app_with(folder: &std::path::Path, plugins: impl FnOnce(&mut App)) -> App {
     let mut app = App::new();
     let folder = folder.canonicalize().expect("the folder of assets exists");
     app.add_plugins(
@@ -57,6 +62,7 @@ pub fn app(folder: &std::path::Path) -> App {
     .init_resource::<Picture>()
     .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
     register(&mut app);
+    plugins(&mut app);
     app.finish();
     app.cleanup();
     app

@@ -11,4 +11,5 @@ mod models;
 mod modifiers;
 mod pictures;
 mod playback;
+mod prepass;
 mod tiers;
