@@ -1,10 +1,13 @@
 //! Characters come and go, and leave nothing behind.
 
+use crate::bare;
 use crate::common::{bare, bound, built_in};
+use bevy::ecs::entity::EntityHashMap;
 use bevy::prelude::*;
+use bevy::world_serialization::DynamicWorldBuilder;
 use bevy_phalanx::{
-    PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxJointEntities, PhalanxPlayer,
-    PhalanxPlugin, PhalanxRig,
+    PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxJointEntities,
+    PhalanxPlayer, PhalanxPlugin, PhalanxRig, PhalanxTarget, PhalanxTargets, TargetPoint,
 };
 
 fn rig(app: &App, file: &str) -> Handle<PhalanxRig> {
@@ -163,4 +166,40 @@ fn a_level_takes_the_place_of_another() {
         app.update();
     }
     assert!(app.world().resource::<PhalanxCrowd>().crowd.rig(id).is_err());
+}
+
+#[test]
+fn a_scene_of_several_characters_is_spawned_again_and_again() {
+    let mut app = bare::app();
+    app.register_type::<Transform>().register_type::<ChildOf>().register_type::<Visibility>();
+    let rig = bare::rig(&mut app);
+    let places = [0.0, 2.0, 4.0].map(|x| Transform::from_xyz(x, 0.0, 0.0));
+    let characters = places.map(|place| bare::walker(&mut app, &rig, place));
+    let hat = (PhalanxAttachment::new("Head"), ChildOf(characters[1]));
+    let hat = app.world_mut().spawn(hat).id();
+    let look = PhalanxTarget::new("look", TargetPoint::Entity(hat));
+    app.world_mut().entity_mut(characters[0]).insert(PhalanxTargets(vec![look]));
+    // Before calls of players are taken.
+    let all = characters.into_iter().chain([hat]);
+    let registry = app.world().resource::<AppTypeRegistry>().clone();
+    let scene = DynamicWorldBuilder::from_world(app.world(), &registry.read())
+        .extract_entities(all)
+        .build();
+    for _ in 0..2 {
+        let mut copies = EntityHashMap::default();
+        scene.write_to_world(app.world_mut(), &mut copies).expect("it is written");
+        (0..3).for_each(|_| app.update());
+        let world = app.world();
+        let crowd = world.resource::<PhalanxCrowd>();
+        for (character, place) in characters.iter().zip(places) {
+            assert!(crowd.is_playing(copies[character], "Walk"));
+            assert_eq!(*world.get::<Transform>(copies[character]).expect("placed"), place);
+        }
+        let targets = world.get::<PhalanxTargets>(copies[&characters[0]]).expect("copied");
+        assert_eq!(targets.0[0].point, TargetPoint::Entity(copies[&hat]));
+        let at = world.get::<GlobalTransform>(copies[&hat]).expect("placed");
+        let head = bare::joint(&app, copies[&characters[1]], "Head");
+        assert!(at.affine().abs_diff_eq(head.affine(), 1e-4), "{at:?} {head:?}");
+    }
+    assert_eq!(count(&app), 9);
 }
