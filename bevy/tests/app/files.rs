@@ -5,6 +5,7 @@ use bevy::asset::LoadState;
 use bevy::asset::io::file::FileAssetReader;
 use bevy::asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy::prelude::*;
+use bevy::world_serialization::WorldAssetRoot;
 use bevy_phalanx::phalanx::format::{ClipForm, LibraryWriter, Provenance};
 use bevy_phalanx::{
     PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxPlayer,
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("bevy_phalanx-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a temporary folder");
@@ -188,6 +189,51 @@ fn a_file_with_other_joints_takes_its_place() {
 struct Watcher;
 
 impl AssetWatcher for Watcher {}
+
+#[test]
+fn a_reloaded_scene_leaves_no_mesh_behind() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("scene");
+    for file in ["Fox.glb", "robot.glb"] {
+        std::fs::copy(models.join(file), folder.join(file)).expect("copied");
+        let mut app = common::app(&folder);
+        let assets = app.world().resource::<AssetServer>().clone();
+        let rig: Handle<PhalanxRig> = assets.load(file);
+        let scene = assets.load(bevy::gltf::GltfAssetLabel::Scene(0).from_asset(file));
+        let character = (PhalanxCharacter(rig.clone()), WorldAssetRoot(scene));
+        let character = app.world_mut().spawn(character).id();
+        let meshes = |world: &mut World| -> Vec<Entity> {
+            world.query_filtered::<Entity, With<Mesh3d>>().iter(world).collect()
+        };
+        // The nodes go when the meshes are the character's.
+        let adopted = |world: &mut World| {
+            world.query::<&bevy::animation::AnimationTargetId>().iter(world).count() == 0
+                && !meshes(world).is_empty()
+        };
+        until(&mut app, "the scene spawns", adopted);
+        let mut before = meshes(app.world_mut());
+        let count = before.len();
+        for root in [true, true, false] {
+            if !root {
+                app.world_mut().entity_mut(character).remove::<WorldAssetRoot>();
+            }
+            let id = app.world().resource::<PhalanxCrowd>().rig(&rig);
+            assets.reload(file);
+            until(&mut app, "the file is read again", |world| {
+                world.resource::<PhalanxCrowd>().rig(&rig) != id
+            });
+            until(&mut app, "other meshes are there", |world| {
+                let now = meshes(world);
+                adopted(world) && now.len() == count && now.iter().all(|e| !before.contains(e))
+            });
+            before = meshes(app.world_mut());
+            for _ in 0..10 {
+                app.update();
+                assert_eq!(meshes(app.world_mut()), before, "{file}");
+            }
+        }
+    }
+}
 
 /// As when a program writes the buffer of a .gltf file, and Bevy watches files.
 #[test]
