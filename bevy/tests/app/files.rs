@@ -27,11 +27,28 @@ fn copy(from: &str, to: &Path) {
 }
 
 /// The two chunks of a .glb file.
-fn parts(file: &str) -> (serde_json::Value, Vec<u8>) {
-    let bytes = std::fs::read(built_in().join(file)).expect("read");
+pub fn parts(file: &Path) -> (serde_json::Value, Vec<u8>) {
+    let bytes = std::fs::read(file).expect("read");
     let length = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
     let (json, data) = bytes[20..].split_at(length);
     (serde_json::from_slice(json).expect("JSON"), data[8..].to_vec())
+}
+
+/// Writes a .glb file of these chunks; without data it has one.
+pub fn write_glb(file: &Path, json: &serde_json::Value, data: &[u8]) {
+    let mut json = json.to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut bytes = [&b"glTF\x02\0\0\0\0\0\0\0"[..], &chunk(&json, b"JSON")].concat();
+    if !data.is_empty() {
+        bytes.extend(chunk(data, b"BIN\0"));
+    }
+    let length = (bytes.len() as u32).to_le_bytes();
+    bytes[8..12].copy_from_slice(&length);
+    std::fs::write(file, bytes).expect("written");
+}
+
+fn chunk(data: &[u8], kind: &[u8]) -> Vec<u8> {
+    [&(data.len() as u32).to_le_bytes()[..], kind, data].concat()
 }
 
 fn walker(app: &mut App, file: &str) -> (Handle<PhalanxRig>, Entity) {
@@ -101,18 +118,45 @@ fn phx_vrm_and_gltf_with_spaces_load() {
         writer.add_clip(clip, clip.name(), ClipForm::default()).expect("added");
     }
     writer.finish(&Provenance::default()).expect("finished");
-    let (mut json, data) = parts("mannequin.glb");
+    let (mut json, data) = parts(&built_in().join("mannequin.glb"));
     json["buffers"][0]["uri"] = "the%20data%20%23%201.bin".into();
     std::fs::write(folder.join("a file.gltf"), json.to_string()).expect("written");
     std::fs::write(folder.join("the data # 1.bin"), data).expect("written");
+    write_glb(&folder.join("d.glb"), &json, &[]);
     let mut app = bare(&folder, PhalanxPlugin::default());
-    let all = ["c.vrm", "c.phx", "a file.gltf"].map(|file| walker(&mut app, file).1);
-    bound(&mut app, 3);
+    let all = ["c.vrm", "c.phx", "a file.gltf", "d.glb"].map(|file| walker(&mut app, file).1);
+    bound(&mut app, 4);
     app.update();
     let crowd = app.world().resource::<PhalanxCrowd>();
     for entity in all {
         assert!(crowd.is_playing(entity, "Walk"));
     }
+}
+
+#[test]
+fn a_glb_file_with_an_image_beside_it_loads() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("image");
+    let (mut json, data) = parts(&models.join("Fox.glb"));
+    let view = json["images"][0]["bufferView"].as_u64().expect("an image inside") as usize;
+    let view = &json["bufferViews"][view];
+    let number = |name: &str| view[name].as_u64().unwrap_or(0) as usize;
+    let image = &data[number("byteOffset")..][..number("byteLength")];
+    std::fs::write(folder.join("a fox.png"), image).expect("written");
+    json["images"][0] = serde_json::json!({"uri": "a%20fox.png"});
+    write_glb(&folder.join("a.glb"), &json, &data);
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (rig, entity) = walker(&mut app, "a.glb");
+    bound(&mut app, 1);
+    app.update();
+    let world = app.world();
+    assert!(world.resource::<PhalanxCrowd>().is_playing(entity, "Walk"));
+    let surface = &world.resource::<Assets<PhalanxRig>>().get(&rig).expect("loaded").surfaces[0];
+    let materials = world.resource::<Assets<StandardMaterial>>();
+    let material = materials.get(&surface.material).expect("loaded");
+    let texture = material.base_color_texture.as_ref().expect("it has one");
+    let image = world.resource::<Assets<Image>>().get(texture).expect("loaded");
+    assert!(image.width() > 64, "{}", image.width());
 }
 
 #[test]
@@ -239,7 +283,7 @@ fn a_reloaded_scene_leaves_no_mesh_behind() {
 #[test]
 fn a_buffer_that_changes_reloads_its_model() {
     let folder = folder("buffer");
-    let (mut json, mut data) = parts("mannequin.glb");
+    let (mut json, mut data) = parts(&built_in().join("mannequin.glb"));
     json["buffers"][0]["uri"] = "a.bin".into();
     std::fs::write(folder.join("a.gltf"), json.to_string()).expect("written");
     std::fs::write(folder.join("a.bin"), &data).expect("written");
