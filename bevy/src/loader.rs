@@ -50,6 +50,8 @@ pub struct RigSurface {
     pub rows: Range<usize>,
     /// Level of detail, 0 for the finest.
     pub lod: usize,
+    /// Morph targets of the mesh.
+    pub targets: usize,
 }
 
 /// How a file is read; settings of Bevy's `load_with_settings`.

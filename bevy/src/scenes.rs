@@ -82,7 +82,9 @@ fn adopt(
             };
             let Some(rows) = adopted else { continue };
             kept.push(mesh);
-            if let Some(weights) = morphs::weights(rig, found).filter(|_| morphs) {
+            let scalars = rig.nodes()[found].morphs.clone();
+            let targets = if morphs { scalars.len() } else { 0 };
+            if let Some(weights) = morphs::weights(scalars, targets) {
                 commands.entity(mesh).insert(weights);
                 commands.entity(entity).insert(Morphed);
             }

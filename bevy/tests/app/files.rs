@@ -234,6 +234,78 @@ struct Watcher;
 
 impl AssetWatcher for Watcher {}
 
+/// The meshes of a character, in order, with their materials.
+fn meshes(app: &App, character: Entity) -> Vec<(Entity, Handle<Mesh>, Handle<StandardMaterial>)> {
+    let world = app.world();
+    let children = world.get::<Children>(character).expect("it has meshes");
+    let mesh = |child: Entity| {
+        let material = world.get::<MeshMaterial3d<StandardMaterial>>(child)?.0.clone();
+        Some((child, world.get::<Mesh3d>(child)?.0.clone(), material))
+    };
+    children.iter().filter_map(mesh).collect()
+}
+
+#[test]
+fn meshes_keep_what_a_game_puts_on_them_when_the_rig_changes() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("children");
+    copy("mannequin.glb", &folder.join("a.glb"));
+    std::fs::copy(models.join("robot.glb"), folder.join("b.glb")).expect("copied");
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (rig, entity) = walker(&mut app, "a.glb");
+    bound(&mut app, 1);
+    app.update();
+    let first = meshes(&app, entity);
+    let (child, _, of_rig) = first[0].clone();
+    let gold = app.world_mut().resource_mut::<Assets<StandardMaterial>>().add(Color::WHITE);
+    app.world_mut().entity_mut(child).insert((Name::new("mine"), MeshMaterial3d(gold.clone())));
+    let hat = app.world_mut().spawn(ChildOf(child)).id();
+    let check = |app: &App, rig: &Handle<PhalanxRig>, gold: &Handle<StandardMaterial>| {
+        let now = meshes(app, entity);
+        let surfaces = &app.world().resource::<Assets<PhalanxRig>>().get(rig).expect("it").surfaces;
+        assert_eq!(now.len(), surfaces.len());
+        for (i, ((_, mesh, material), surface)) in now.iter().zip(surfaces).enumerate() {
+            assert_eq!(*mesh, surface.mesh);
+            assert_eq!(material, if i == 0 { gold } else { &surface.material });
+        }
+        assert_eq!(now[0].0, child);
+        assert_eq!(app.world().get::<Name>(child).map(Name::as_str), Some("mine"));
+        assert!(app.world().get::<Children>(child).is_some_and(|c| c.contains(&hat)));
+        now
+    };
+    let before = app.world().resource::<PhalanxCrowd>().rig(&rig);
+    app.world().resource::<AssetServer>().reload("a.glb");
+    until(&mut app, "the file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != before
+    });
+    app.update();
+    let ids = |meshes: &[(Entity, Handle<Mesh>, Handle<StandardMaterial>)]| {
+        meshes.iter().map(|(child, ..)| *child).collect::<Vec<Entity>>()
+    };
+    assert_eq!(ids(&check(&app, &rig, &gold)), ids(&first));
+    // A rig of more meshes.
+    let other: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("b.glb");
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(other.clone()));
+    until(&mut app, "the other file loads", |world| {
+        world.resource::<PhalanxCrowd>().rig(&other).is_some()
+    });
+    app.update();
+    let more = check(&app, &other, &gold);
+    assert!(more.len() > first.len());
+    assert_eq!(ids(&more)[..first.len()], ids(&first));
+    // And back, in the material of the rig.
+    let now = more[0].1.clone();
+    let surfaces = &app.world().resource::<Assets<PhalanxRig>>().get(&other).expect("it").surfaces;
+    let steel = MeshMaterial3d(surfaces[0].material.clone());
+    app.world_mut().entity_mut(child).insert(steel);
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(rig.clone()));
+    app.update();
+    assert_ne!(meshes(&app, entity)[0].1, now);
+    assert_eq!(ids(&check(&app, &rig, &of_rig)), ids(&first));
+    let count = app.world_mut().query::<&Mesh3d>().iter(app.world()).count();
+    assert_eq!(count, first.len(), "the others are gone");
+}
+
 #[test]
 fn a_reloaded_scene_leaves_no_mesh_behind() {
     let Some(models) = common::models() else { return };

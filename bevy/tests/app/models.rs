@@ -6,9 +6,14 @@ use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
 use bevy::camera::primitives::Aabb;
 use bevy::gltf::GltfAssetLabel;
 use bevy::mesh::morph::MeshMorphWeights;
+use bevy::mesh::skinning::SkinnedMesh;
+use bevy::pbr::SkinUniforms;
 use bevy::prelude::*;
 use bevy::world_serialization::WorldAssetRoot;
-use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer, PhalanxRig};
+use bevy_phalanx::phalanx::crowd::{Tier, TierDetail, Tiers};
+use bevy_phalanx::{
+    PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer, PhalanxRig, RigSettings,
+};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -244,4 +249,98 @@ fn nodes_of_one_name_keep_their_places_weights_and_boxes() {
     let expected: Vec<(f32, Vec<f32>)> =
         expected.flat_map(|(i, x)| [(x, one(i)), (x, one(i))]).collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn levels_have_weights_for_their_own_morph_targets() {
+    let Some(models) = common::models() else { return };
+    let folder = files::folder("morphs");
+    std::fs::copy(models.join("bl_morphbones.glb"), folder.join("a.glb")).expect("copied");
+    let (file, data) = files::parts(&models.join("bl_morphbones.glb"));
+    let level = |name: &str, count: usize| {
+        let mut file = file.clone();
+        file.as_object_mut().expect("an object").remove("animations");
+        let mesh = file["meshes"][0].as_object_mut().expect("an object");
+        mesh.remove("extras");
+        let weights = mesh.remove("weights").expect("five");
+        let primitive = mesh["primitives"][0].as_object_mut().expect("an object");
+        let targets = primitive.remove("targets").expect("five");
+        if count > 0 {
+            let some = |list: serde_json::Value| {
+                let list = list.as_array().expect("a list").clone();
+                list.into_iter().cycle().take(count).collect::<serde_json::Value>()
+            };
+            primitive.insert("targets".into(), some(targets));
+            mesh.insert("weights".into(), some(weights));
+        }
+        files::write_glb(&folder.join(name), &file, &data);
+    };
+    level("none.glb", 0);
+    level("two.glb", 2);
+    level("seven.glb", 7);
+    let mut app = common::app(&folder);
+    common::scene(&mut app, Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 0.5, 0.0));
+    let lods = ["none.glb", "two.glb", "seven.glb"].map(str::to_owned).to_vec();
+    let assets = app.world().resource::<AssetServer>().clone();
+    let rig: Handle<PhalanxRig> = assets
+        .load_builder()
+        .with_settings(move |settings: &mut RigSettings| settings.lods = lods.clone())
+        .load("a.glb");
+    let mut player = PhalanxPlayer::default();
+    player.play("Talk").seek_to(0.4).with_speed(0.0);
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), player)).id();
+    common::bound(&mut app, 1);
+    let mut weights = |level: usize| {
+        // A detail without fewer joints would be the full rig.
+        let detail = Some(TierDetail { level, leave_out: vec!["eye_l".to_owned()] });
+        let tier = Tier { detail: detail.filter(|_| level > 0), ..Tier::default() };
+        let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
+        let crowd = &mut app.world_mut().resource_mut::<PhalanxCrowd>().crowd;
+        crowd.set_tiers(Some(tiers)).expect("valid tiers");
+        app.update();
+        app.update();
+        let child = app.world().get::<Children>(character).expect("a mesh")[0];
+        match app.world().get::<MeshMorphWeights>(child) {
+            Some(MeshMorphWeights::Value { weights }) => weights.clone(),
+            Some(_) => panic!("weights of its own"),
+            None => Vec::new(),
+        }
+    };
+    let full = weights(0);
+    assert_eq!(full.len(), 5);
+    assert!(full.iter().any(|&weight| weight != 0.0), "{full:?}");
+    assert!(weights(1).is_empty());
+    assert_eq!(weights(2), full[..2]);
+    assert_eq!(weights(3), [&full[..], &[0.0; 2]].concat());
+    assert!(weights(1).is_empty());
+    assert_eq!(weights(0), full);
+}
+
+/// Characters that are less than a pixel high, whom Bevy draws.
+#[test]
+fn characters_without_a_palette_are_bind_poses_or_points() {
+    let mut app = common::app(&common::built_in());
+    common::scene(&mut app, Vec3::ZERO, Vec3::NEG_Z);
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let place = Transform::from_xyz(1.0, 2.0, -900.0);
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), place)).id();
+    common::bound(&mut app, 1);
+    for (height, scale) in [(0.9, 1.0), (2.0, 0.0)] {
+        let tiers = vec![Tier { height, ..Tier::default() }];
+        let crowd = &mut app.world_mut().resource_mut::<PhalanxCrowd>().crowd;
+        crowd.set_tiers(Some(Tiers { tiers, ..Tiers::default() })).expect("valid tiers");
+        app.update();
+        app.update();
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        assert!(crowd.crowd.shown(crowd.instance(character).expect("bound")).is_none());
+        let child = app.world().get::<Children>(character).expect("a mesh")[0];
+        let joints = app.world().get::<SkinnedMesh>(child).expect("a skin").joints.len();
+        let skins = app.sub_app(bevy::render::RenderApp).world().resource::<SkinUniforms>();
+        let at = skins.skin_index(child.into()).expect("Bevy draws it") as usize;
+        let expected =
+            Mat4::from_translation(place.translation) * Mat4::from_scale(Vec3::splat(scale));
+        for matrix in &skins.current_staging_buffer[at..at + joints] {
+            assert_eq!(*matrix, expected, "{height}");
+        }
+    }
 }
