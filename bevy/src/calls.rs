@@ -40,18 +40,25 @@ pub(crate) fn resume(crowd: &Crowd, names: &Names, instance: InstanceId) -> Vec<
                 (_, false) => state.loops * pass + state.time,
                 (_, true) => (state.loops + 1.0) * pass - state.time,
             };
-            let (target, left) = (state.target, state.fade_left as f32);
+            let (weight, fade) = (state.target, state.fade_left as f32);
+            let mut change = |change| {
+                let name = name.clone();
+                player.push(Call::Named { name, layer: Some(layer), change });
+            };
             if state.paused {
-                player.pause(&name);
+                change(Change::Pause { paused: true });
             }
             if state.fading_out {
-                player.stop(&name, left);
-            } else if left > 0.0 {
-                player.set_weight(&name, target, left);
+                change(Change::Stop { fade });
+            } else if fade > 0.0 {
+                change(Change::Weight { weight, fade });
             }
         }
-        let weight = playing.layer_weight(layer).unwrap_or(1.0);
-        player.set_layer_weight(layer, weight);
+        player.set_layer_weight(layer, playing.layer_weight(layer).unwrap_or(1.0));
+        let (weight, left) = playing.layer_fade(layer).unwrap_or((1.0, 0.0));
+        if left > 0.0 {
+            player.fade_layer(layer, weight, left as f32);
+        }
     }
     player.set_character_speed(playing.character_speed());
     player.calls
@@ -98,8 +105,8 @@ fn layer_of(crowd: &Crowd, instance: InstanceId, what: Playable) -> usize {
 }
 
 fn call_one(crowd: &mut PhalanxCrowd, id: InstanceId, call: &Call) -> Result<(), PlayerError> {
-    let (name, change) = match call {
-        Call::Named { name, change } => (name, change),
+    let (name, layer, change) = match call {
+        Call::Named { name, layer, change } => (name, *layer, change),
         Call::StopAll { fade } => return Ok(crowd.crowd.player(id)?.stop_all(*fade)?),
         Call::LayerWeight { layer, weight, fade } => {
             return Ok(crowd.crowd.player(id)?.fade_layer(*layer, *weight, *fade)?);
@@ -109,7 +116,7 @@ fn call_one(crowd: &mut PhalanxCrowd, id: InstanceId, call: &Call) -> Result<(),
         }
     };
     let what = crowd.playable(id.rig(), name)?;
-    let layer = layer_of(&crowd.crowd, id, what);
+    let layer = layer.unwrap_or_else(|| layer_of(&crowd.crowd, id, what));
     let mut player = crowd.crowd.player(id)?;
     match change {
         Change::Play(call) => play(&mut player, what, call)?,
@@ -131,17 +138,21 @@ fn play(player: &mut Player<'_>, what: Playable, call: &PlayCall) -> Result<(), 
     if call.beside {
         return player.add(call.layer, what, &options);
     }
-    if !call.inertial {
-        return match call.fade {
-            0.0 => player.play(call.layer, what, &options),
-            fade => player.fade_to(call.layer, what, fade, &options),
-        };
-    }
     let playing = player.playing();
-    let from = playing.actions(call.layer)?.map(|(from, _)| from).find(|from| *from != what);
-    let fade = CrossFade { kind: FadeKind::Inertial, ..CrossFade::from(call.fade) };
-    match from {
-        Some(from) => player.cross_fade(call.layer, from, what, fade, &options),
-        None => player.play(call.layer, what, &options),
+    let goes_on = playing.action(call.layer, what).is_ok_and(|s| !s.fading_out && !s.finished);
+    let mut others = Vec::from_iter(playing.actions(call.layer)?);
+    let alone = others.is_empty();
+    // Those that stay first: from one that is on its way out, a call that is repeated would change nothing.
+    others.retain(|(other, state)| *other != what && !(goes_on && state.fading_out));
+    others.sort_by_key(|(_, state)| state.fading_out);
+    if let Some(&(from, _)) = others.first()
+        && call.inertial
+        && call.fade > 0.0
+    {
+        let fade = CrossFade { kind: FadeKind::Inertial, ..CrossFade::from(call.fade) };
+        player.cross_fade(call.layer, from, what, fade, &options)?;
     }
+    // Where no offset is possible, as on an additive layer, others than these two are still there.
+    let seconds = if call.inertial && alone { 0.0 } else { call.fade };
+    player.fade_to(call.layer, what, seconds, &options)
 }

@@ -2,7 +2,7 @@
 
 use crate::PhalanxSystems;
 use crate::calls;
-use crate::crowd::PhalanxCrowd;
+use crate::crowd::{PhalanxCrowd, Resumed};
 use crate::events::PhalanxError;
 use crate::levels;
 use crate::loader::PhalanxRig;
@@ -13,9 +13,7 @@ use bevy::camera::visibility::{NoAutoAabb, Visibility};
 use bevy::ecs::message::MessageWriter;
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
-use bevy::mesh::Mesh3d;
 use bevy::mesh::skinning::SkinnedMesh;
-use bevy::pbr::MeshMaterial3d;
 use bevy::prelude::{App, ReflectComponent, ReflectDefault, Transform};
 use bevy::reflect::Reflect;
 use bevy::world_serialization::WorldAssetRoot;
@@ -29,7 +27,9 @@ use tracing::{error, info};
 /// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of
 /// the rig's meshes, and a [`PhalanxInstance`].
 ///
-/// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded.
+/// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded. The children
+/// are then those of before, as many as the rig needs, with what was put on them; a material in the place of the rig's
+/// stays, too. Those of a scene are spawned again.
 #[derive(Component, Reflect, Clone, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 #[require(Transform, Visibility)]
@@ -105,7 +105,8 @@ fn release(
         if !crowd.is_refused(character.0.id(), &rig.rig) {
             let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
             let calls = names.map(|names| calls::resume(&crowd.crowd, names, instance.instance));
-            crowd.resumed.insert(entity, calls.unwrap_or_default());
+            let calls = calls.unwrap_or_default();
+            crowd.resumed.insert(entity, Resumed { calls, ..Resumed::default() });
             unbound.push(entity);
         }
     }
@@ -114,7 +115,7 @@ fn release(
             Ok(names) => {
                 for (entity, instance) in all.iter().filter(|(_, i)| i.asset == asset) {
                     let calls = calls::resume(&crowd.crowd, &names, instance.instance);
-                    crowd.resumed.insert(entity, calls);
+                    crowd.resumed.insert(entity, Resumed { calls, ..Resumed::default() });
                     unbound.push(entity);
                 }
             }
@@ -123,8 +124,10 @@ fn release(
     }
     for entity in unbound {
         let Ok((_, instance)) = all.get(entity) else { continue };
-        for (mesh, _) in &instance.meshes {
-            commands.entity(*mesh).try_despawn();
+        let meshes = instance.meshes.iter().map(|(mesh, _)| *mesh);
+        match crowd.resumed.get_mut(&entity).filter(|_| instance.own_meshes) {
+            Some(resumed) => resumed.meshes = meshes.collect(),
+            None => meshes.for_each(|mesh| commands.entity(mesh).try_despawn()),
         }
         if let Ok(mut scene) = scenes.get_mut(entity) {
             // Bevy spawns it again.
@@ -148,6 +151,7 @@ pub fn bind(
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
     waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
+    mut drawn: Query<levels::Drawn>,
     mut errors: MessageWriter<PhalanxError>,
 ) {
     let crowd = &mut *crowd;
@@ -168,7 +172,8 @@ pub fn bind(
         };
         crowd.instances.insert(entity, instance);
         crowd.entities.insert(instance, entity);
-        for call in crowd.resumed.remove(&entity).into_iter().flatten() {
+        let resumed = crowd.resumed.remove(&entity).unwrap_or_default();
+        for call in resumed.calls {
             let known = |name| crowd.playable(id, name).is_ok();
             if call.name().is_none_or(known) {
                 calls::apply_one(crowd, entity, instance, &call, &mut errors);
@@ -180,25 +185,33 @@ pub fn bind(
                 );
             }
         }
-        let mut meshes = Vec::new();
+        let mut meshes: Vec<(Entity, Range<usize>)> = Vec::new();
         // Bevy's scene brings meshes of its own.
         let own = levels::children(rig).into_iter().filter(|_| !scene);
         let mut surfaces = levels::of_level(rig, 0);
-        let mut morphed = false;
+        let morphed = rig.surfaces.iter().any(|surface| surface.targets > 0);
+        let mut kept = resumed.meshes.clone().into_iter();
         for rows in own {
             let surface = surfaces.next();
-            let mesh = Mesh3d(surface.map(|surface| surface.mesh.clone()).unwrap_or_default());
-            let material = surface.map(|surface| surface.material.clone()).unwrap_or_default();
-            let bounds = (Aabb::default(), NoAutoAabb);
-            let child = commands
-                .spawn((mesh, MeshMaterial3d(material), skin(rows), bounds, ChildOf(entity)))
-                .id();
-            let node = surface.and_then(|surface| rig.rig.meshes().get(surface.mesh_index));
-            if let Some(weights) = node.and_then(|mesh| morphs::weights(&rig.rig, mesh.node)) {
-                commands.entity(child).insert(weights);
-                morphed = true;
+            let child = match kept.find(|&child| drawn.contains(child)) {
+                Some(child) => commands.entity(child).try_insert(skin(rows)).id(),
+                None => {
+                    let bounds = (Aabb::default(), NoAutoAabb);
+                    let drawn = levels::drawn(surface);
+                    commands.spawn((drawn, skin(rows), bounds, ChildOf(entity))).id()
+                }
+            };
+            if let Ok(drawn) = drawn.get_mut(child) {
+                levels::show(drawn, surface);
+            }
+            if morphed || !resumed.meshes.is_empty() {
+                morphs::follow(&mut commands.entity(child), rig, surface);
             }
             meshes.push((child, surface.map_or(0..0, |surface| surface.rows.clone())));
+        }
+        let left = |mesh: &Entity| meshes.iter().all(|(child, _)| child != mesh);
+        for mesh in resumed.meshes.into_iter().filter(left) {
+            commands.entity(mesh).try_despawn();
         }
         if morphed {
             commands.entity(entity).insert(Morphed);
@@ -213,5 +226,7 @@ pub fn bind(
             bounds: Aabb::default(),
         });
     }
-    crowd.resumed.clear();
+    for mesh in crowd.resumed.drain().flat_map(|(_, resumed)| resumed.meshes) {
+        commands.entity(mesh).try_despawn();
+    }
 }

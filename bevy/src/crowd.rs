@@ -29,8 +29,8 @@ pub struct PhalanxCrowd {
     /// The instances of characters.
     pub(crate) instances: EntityHashMap<InstanceId>,
     pub(crate) entities: HashMap<InstanceId, Entity>,
-    /// What characters of a changed file go on with.
-    pub(crate) resumed: EntityHashMap<Vec<Call>>,
+    /// What characters go on with whose rig has changed.
+    pub(crate) resumed: EntityHashMap<Resumed>,
     /// Rigs that cannot be set up, so that this is said once.
     refused: Vec<(AssetId<PhalanxRig>, Arc<Rig>)>,
     /// Rigs whose file has changed; they go with their last instance.
@@ -51,6 +51,14 @@ impl Default for PhalanxCrowd {
             replaced: Vec::new(),
         }
     }
+}
+
+/// What a character goes on with when it gets another rig.
+#[derive(Default)]
+pub(crate) struct Resumed {
+    pub calls: Vec<Call>,
+    /// Its children that the plugin has spawned.
+    pub meshes: Vec<Entity>,
 }
 
 /// An asset's rig in the crowd.

@@ -8,8 +8,10 @@ use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
 use crate::frame;
 use crate::loader::{PhalanxRig, RigSurface};
+use crate::morphs::{self, Morphed};
 use bevy::asset::{Assets, Handle};
 use bevy::ecs::prelude::*;
+use bevy::ecs::query::QueryItem;
 use bevy::mesh::{Mesh3d, mark_3d_meshes_as_changed_if_their_assets_changed};
 use bevy::pbr::{MeshMaterial3d, StandardMaterial};
 use bevy::prelude::{App, PostUpdate};
@@ -49,11 +51,43 @@ fn shown(crowd: &Crowd, instance: InstanceId) -> Option<usize> {
     Some(crowd.tier_details(instance.rig()).ok()?.nth(number)?.detail_level())
 }
 
-fn choose(
+/// The material of the rig for a child. The child has it, unless the game has put another in its place.
+#[derive(Component)]
+pub struct RigMaterial(Handle<StandardMaterial>);
+
+/// What a child draws.
+pub type Drawn = (
+    &'static mut Mesh3d,
+    Option<&'static mut MeshMaterial3d<StandardMaterial>>,
+    &'static mut RigMaterial,
+);
+
+/// What a new child draws. One that is left over has a mesh that is nowhere.
+pub fn drawn(surface: Option<&RigSurface>) -> impl Bundle {
+    let mesh = surface.map(|surface| surface.mesh.clone()).unwrap_or_default();
+    let material = surface.map(|surface| surface.material.clone()).unwrap_or_default();
+    (Mesh3d(mesh), MeshMaterial3d(material.clone()), RigMaterial(material))
+}
+
+/// Lets a child draw another surface, in the material of the game if that has put one in the place of the rig's.
+pub fn show(
+    (mut mesh, material, mut of_rig): QueryItem<'_, '_, Drawn>,
+    surface: Option<&RigSurface>,
+) {
+    mesh.0 = surface.map(|surface| surface.mesh.clone()).unwrap_or_default();
+    let Some(surface) = surface else { return };
+    if let Some(mut material) = material.filter(|material| material.0 == of_rig.0) {
+        material.0 = surface.material.clone();
+    }
+    of_rig.0 = surface.material.clone();
+}
+
+pub fn choose(
+    mut commands: Commands,
     crowd: Res<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
-    mut characters: Query<&mut PhalanxInstance>,
-    mut meshes: Query<(&mut Mesh3d, &mut MeshMaterial3d<StandardMaterial>)>,
+    mut characters: Query<(&mut PhalanxInstance, Has<Morphed>)>,
+    mut meshes: Query<Drawn>,
     mut reduced: Local<bool>,
 ) {
     let crowd = &crowd.crowd;
@@ -62,7 +96,7 @@ fn choose(
     if !std::mem::replace(&mut *reduced, details) && !details {
         return;
     }
-    for mut instance in &mut characters {
+    for (mut instance, morphed) in &mut characters {
         let Some(level) = shown(crowd, instance.id()) else { continue };
         if level == instance.level || !instance.own_meshes {
             continue;
@@ -72,13 +106,12 @@ fn choose(
         instance.level = level;
         let mut surfaces = of_level(rig, level);
         for (child, rows) in &mut instance.meshes {
-            let Ok((mut mesh, mut material)) = meshes.get_mut(*child) else { continue };
-            // A child that is left over has a mesh that is nowhere.
             let surface = surfaces.next();
-            mesh.0 = surface.map_or(Handle::default(), |surface| surface.mesh.clone());
+            let Ok(drawn) = meshes.get_mut(*child) else { continue };
+            show(drawn, surface);
             *rows = surface.map_or(0..0, |surface| surface.rows.clone());
-            if let Some(surface) = surface {
-                material.0 = surface.material.clone();
+            if morphed {
+                morphs::follow(&mut commands.entity(*child), rig, surface);
             }
         }
     }

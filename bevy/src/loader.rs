@@ -50,6 +50,8 @@ pub struct RigSurface {
     pub rows: Range<usize>,
     /// Level of detail, 0 for the finest.
     pub lod: usize,
+    /// Morph targets of the mesh.
+    pub targets: usize,
 }
 
 /// How a file is read; settings of Bevy's `load_with_settings`.
@@ -162,7 +164,21 @@ impl AssetLoader for RigLoader {
     }
 }
 
-/// A .gltf file with the files beside it inside, so that any source of assets will do and a change of theirs reloads it.
+/// The JSON of a .gltf or .glb file, and the chunks that follow it in a .glb file.
+fn json_and_chunks(bytes: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    if !bytes.starts_with(b"glTF") {
+        return Some((bytes, None));
+    }
+    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    let (json, chunks) = bytes.get(GLB_JSON..word(8)?)?.split_at_checked(word(12)?)?;
+    Some((json, Some(chunks)))
+}
+
+/// Bytes of a .glb file before its JSON: magic, version and length of the file, length and kind of the chunk.
+const GLB_JSON: usize = 20;
+
+/// A .gltf or .glb file with the files beside it inside, so that any source of assets will do and a change of theirs
+/// reloads it.
 async fn embedded(
     bytes: Vec<u8>,
     path: &AssetPath<'static>,
@@ -170,9 +186,11 @@ async fn embedded(
 ) -> Result<Vec<u8>, RigLoaderError> {
     use base64::Engine;
     // The importer says what is wrong with a file that is no JSON.
-    let Ok(mut file) = serde_json::from_slice::<serde_json::Value>(&bytes) else {
+    let Some((json, chunks)) = json_and_chunks(&bytes) else { return Ok(bytes) };
+    let Ok(mut file) = serde_json::from_slice::<serde_json::Value>(json) else {
         return Ok(bytes);
     };
+    let mut changed = false;
     for list in ["buffers", "images"] {
         for item in file.get_mut(list).and_then(|v| v.as_array_mut()).into_iter().flatten() {
             let Some(uri) = item.get("uri").and_then(|v| v.as_str()) else { continue };
@@ -182,8 +200,8 @@ async fn embedded(
             let decoded =
                 percent_encoding::percent_decode_str(uri).decode_utf8_lossy().into_owned();
             // Not by its text, in which a `#` would begin a label.
-            let beside = path.resolve_embed(&AssetPath::from_path(Path::new(&decoded)));
-            let data = context.read_asset_bytes(beside).await?;
+            let other = path.resolve_embed(&AssetPath::from_path(Path::new(&decoded)));
+            let data = context.read_asset_bytes(other).await?;
             let text = base64::engine::general_purpose::STANDARD.encode(data);
             let kind = match (list, Path::new(&decoded).extension().and_then(|e| e.to_str())) {
                 ("buffers", _) => "application/octet-stream",
@@ -193,7 +211,19 @@ async fn embedded(
                 _ => "image/jpeg",
             };
             item["uri"] = format!("data:{kind};base64,{text}").into();
+            changed = true;
         }
     }
-    Ok(file.to_string().into_bytes())
+    if !changed {
+        return Ok(bytes);
+    }
+    let mut json = file.to_string().into_bytes();
+    let Some(chunks) = chunks else { return Ok(json) };
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut glb = [&bytes[..GLB_JSON], &json, chunks].concat();
+    for (at, length) in [(8, glb.len()), (12, json.len())] {
+        let length = u32::try_from(length).map_err(std::io::Error::other)?;
+        glb[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    }
+    Ok(glb)
 }

@@ -39,6 +39,9 @@ pub fn surfaces(
                 material: materials[material].clone(),
                 rows: rows.clone(),
                 lod: rig_mesh.lod,
+                targets: Some(primitive.targets.len())
+                    .filter(|&n| n <= MAX_MORPH_WEIGHTS)
+                    .unwrap_or(0),
             });
         }
     }

@@ -3,11 +3,11 @@
 use crate::PhalanxSystems;
 use crate::character::PhalanxInstance;
 use crate::crowd::PhalanxCrowd;
-use crate::frame;
+use crate::loader::{PhalanxRig, RigSurface};
+use crate::{frame, levels};
 use bevy::ecs::prelude::*;
 use bevy::mesh::morph::MeshMorphWeights;
 use bevy::prelude::{App, PostUpdate};
-use phalanx::rig::Rig;
 use std::ops::Range;
 use tracing::warn;
 
@@ -22,15 +22,28 @@ pub struct MorphScalars(pub Range<usize>);
 pub fn add(app: &mut App) {
     app.add_systems(
         PostUpdate,
-        set_weights.in_set(PhalanxSystems::Evaluate).after(frame::evaluate),
+        set_weights.in_set(PhalanxSystems::Evaluate).after(frame::evaluate).after(levels::choose),
     );
 }
 
-/// What a mesh with the weights of a rig's node has; `None` if it has none.
-pub fn weights(rig: &Rig, node: usize) -> Option<(MorphScalars, MeshMorphWeights)> {
-    let scalars = rig.nodes().get(node)?.morphs.clone();
-    let weights = vec![0.0; scalars.len()];
-    (!scalars.is_empty()).then_some((MorphScalars(scalars), MeshMorphWeights::Value { weights }))
+/// Gives a mesh the weights that the morph targets of a surface need. One without targets has none.
+pub fn follow(mesh: &mut EntityCommands, rig: &PhalanxRig, surface: Option<&RigSurface>) {
+    let weights = surface.and_then(|surface| {
+        let node = rig.rig.nodes().get(rig.rig.meshes().get(surface.mesh_index)?.node)?;
+        weights(node.morphs.clone(), surface.targets)
+    });
+    match weights {
+        Some(weights) => mesh.try_insert(weights),
+        None => mesh.try_remove::<(MorphScalars, MeshMorphWeights)>(),
+    };
+}
+
+/// What a mesh of so many targets has, whose weights are these scalars; `None` if it has no targets.
+pub fn weights(scalars: Range<usize>, targets: usize) -> Option<(MorphScalars, MeshMorphWeights)> {
+    // Bevy reads a weight for each target. A coarser level may have more than the mesh that has the weights.
+    let (end, weights) = (scalars.end.min(scalars.start + targets), vec![0.0; targets]);
+    let scalars = MorphScalars(scalars.start..end);
+    (targets > 0).then_some((scalars, MeshMorphWeights::Value { weights }))
 }
 
 /// Weights of this frame, of the characters that are in a picture.
@@ -54,7 +67,7 @@ fn set_weights(
             let Ok((MorphScalars(range), mut weights)) = meshes.get_mut(*mesh) else { continue };
             if let (MeshMorphWeights::Value { weights }, Some(now)) =
                 (&mut *weights, scalars.get(range.clone()))
-                && weights.len() == now.len()
+                && let Some(weights) = weights.get_mut(..now.len())
             {
                 weights.copy_from_slice(now);
             }

@@ -118,8 +118,13 @@ fn write(job: &Job, crowd: &PhalanxCrowd, out: &mut [Mat4]) {
         )
     };
     let Some((rig, shown)) = &job.shown else {
-        // Bevy culls by boxes, which are wider than the crowd's spheres. What is in between is seen by nobody: a point.
-        out.fill(Mat4::from_cols(Vec4::ZERO, Vec4::ZERO, Vec4::ZERO, t));
+        // Bevy culls by boxes, which are wider than the crowd's spheres. What is in between is seen by nobody; its bind
+        // pose is there so that the motion vectors of the next frame begin near it. But what is too small for the tiers
+        // may be seen by Bevy: a point, unless it is smaller than a pixel.
+        let tiers = crowd.crowd.tiers();
+        let last = tiers.and_then(|all| all.tiers.last()).map_or(0.0, |tier| tier.height);
+        let [x, y, z] = if last > 1.0 { [Vec4::ZERO; 3] } else { [x, y, z] };
+        out.fill(Mat4::from_cols(x, y, z, t));
         return;
     };
     let bones = crowd.bones.rows();

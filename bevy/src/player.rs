@@ -123,9 +123,10 @@ impl PlayCall {
 /// One call.
 #[derive(Reflect, Clone, Debug)]
 pub(crate) enum Call {
-    /// About a clip or blend space.
+    /// About a clip or blend space; without a layer, in the lowest that plays it.
     Named {
         name: String,
+        layer: Option<usize>,
         change: Change,
     },
     StopAll {
@@ -175,7 +176,7 @@ impl PhalanxPlayer {
     }
 
     pub(crate) fn change(&mut self, name: &str, change: Change) {
-        self.push(Call::Named { name: name.to_owned(), change });
+        self.push(Call::Named { name: name.to_owned(), layer: None, change });
     }
 
     fn start(&mut self, name: &str, fade: f32, beside: bool) -> &mut PlayCall {

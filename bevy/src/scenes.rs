@@ -50,8 +50,8 @@ fn adopt(
     mut ready: Query<(Entity, &SceneReady, &mut PhalanxInstance)>,
     skinned: Query<&SkinnedMesh>,
     meshes: Query<(&ChildOf, Has<SkinnedMesh>, Has<MeshMorphWeights>), With<Mesh3d>>,
-    parents: Query<&ChildOf>,
-    names: Query<&Name>,
+    tree: Query<(Option<&Name>, &ChildOf)>,
+    children: Query<&Children>,
 ) {
     for (entity, scene, mut instance) in &mut ready {
         commands.entity(entity).remove::<SceneReady>();
@@ -68,9 +68,12 @@ fn adopt(
         for &mesh in &of_scene {
             let Ok((child_of, skins, morphs)) = meshes.get(mesh) else { continue };
             let node = child_of.parent();
-            let name = names.get(node).map(Name::as_str).unwrap_or("");
-            let Some(found) = find(rig, name, morphs) else {
-                error!("{mesh}: its node `{name}` is not in {}", rig.name());
+            let siblings = |parent| {
+                let all = children.get(parent).into_iter().flatten().copied();
+                all.filter(|&child| !meshes.contains(child))
+            };
+            let Some(found) = find(rig, entity, node, &tree, &siblings) else {
+                error!("{mesh}: its node {node} is not in {}", rig.name());
                 continue;
             };
             let adopted = match skins {
@@ -79,7 +82,9 @@ fn adopt(
             };
             let Some(rows) = adopted else { continue };
             kept.push(mesh);
-            if let Some(weights) = morphs::weights(rig, found).filter(|_| morphs) {
+            let scalars = rig.nodes()[found].morphs.clone();
+            let targets = if morphs { scalars.len() } else { 0 };
+            if let Some(weights) = morphs::weights(scalars, targets) {
                 commands.entity(mesh).insert(weights);
                 commands.entity(entity).insert(Morphed);
             }
@@ -88,22 +93,41 @@ fn adopt(
             }
         }
         // The other nodes go, without those that have moved out of them.
-        let is_root = |e: &Entity| parents.get(*e).is_ok_and(|parent| parent.parent() == entity);
+        let is_root = |e: &Entity| tree.get(*e).is_ok_and(|(_, above)| above.parent() == entity);
         for root in of_scene.into_iter().filter(is_root).filter(|root| !kept.contains(root)) {
             commands.entity(root).try_despawn();
         }
     }
 }
 
-/// The node of a rig with the name that Bevy gives it, and with morph weights if a mesh needs them.
-fn find(rig: &Rig, name: &str, morphs: bool) -> Option<usize> {
-    rig.nodes().iter().position(|node| {
-        let named = match &node.name {
-            Some(own) => own == name,
-            None => name.strip_prefix("GltfNode").is_some_and(|n| n == node.source.to_string()),
-        };
-        named && (!morphs || !node.morphs.is_empty())
-    })
+/// The node of a rig that an entity of a scene is: of its parent's children of one name the k-th is the k-th. `None` for
+/// the root of the scene, which is below the character, and for what the rig does not have.
+fn find<S: Iterator<Item = Entity>>(
+    rig: &Rig,
+    character: Entity,
+    entity: Entity,
+    tree: &Query<(Option<&Name>, &ChildOf)>,
+    siblings: &impl Fn(Entity) -> S,
+) -> Option<usize> {
+    let above = |entity| tree.get(entity).ok().map(|(_, child_of)| child_of.parent());
+    let name = |entity| tree.get(entity).ok().and_then(|(name, _)| name).map_or("", Name::as_str);
+    let parent = above(entity).filter(|&parent| parent != character)?;
+    let at = match above(parent)? {
+        root if root == character => None,
+        _ => Some(find(rig, character, parent, tree, siblings)?),
+    };
+    let own = name(entity);
+    let before = siblings(parent).take_while(|&other| other != entity);
+    let number = before.filter(|&other| name(other) == own).count();
+    let named = rig.nodes().iter().enumerate().filter(|(_, node)| {
+        node.parent == at
+            && match &node.name {
+                Some(name) => name == own,
+                None => own.strip_prefix("GltfNode").is_some_and(|n| n == node.source.to_string()),
+            }
+    });
+    // A light beside it may have its name.
+    named.take(number + 1).last().map(|(index, _)| index)
 }
 
 /// A mesh with a skin: it hangs below the character. `None` if the rig has no such skin.
@@ -159,7 +183,12 @@ fn rigid(
     let mut mesh = commands.entity(mesh);
     mesh.insert((transform, ChildOf(character)));
     if let Some(joint) = joint {
-        mesh.insert(PhalanxAttachment::new(&rig.skeleton().names()[usize::from(joint)]));
+        let (skeleton, joint) = (rig.skeleton(), usize::from(joint));
+        let name = &skeleton.names()[joint];
+        mesh.insert(match skeleton.joint(name) == Ok(joint) {
+            true => PhalanxAttachment::new(name),
+            false => PhalanxAttachment::new(&skeleton.path(joint)),
+        });
     }
     0..0
 }

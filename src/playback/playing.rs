@@ -129,6 +129,14 @@ impl<'a> Playing<'a> {
         Ok(self.pool.layer(self.index, layer).weight.value())
     }
 
+    /// The weight at the end of a layer's running fade, and the seconds until then; without a fade, the present weight and
+    /// 0.
+    pub fn layer_fade(self, layer: usize) -> Result<(f32, f64), PlaybackError> {
+        self.pool.library().check_layer(layer)?;
+        let weight = self.pool.layer(self.index, layer).weight;
+        Ok((weight.end(), weight.left()))
+    }
+
     /// The speed of a layer: a factor on the speed of its actions.
     pub fn layer_speed(self, layer: usize) -> Result<f32, PlaybackError> {
         self.pool.library().check_layer(layer)?;

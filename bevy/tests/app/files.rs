@@ -5,6 +5,7 @@ use bevy::asset::LoadState;
 use bevy::asset::io::file::FileAssetReader;
 use bevy::asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy::prelude::*;
+use bevy::world_serialization::WorldAssetRoot;
 use bevy_phalanx::phalanx::format::{ClipForm, LibraryWriter, Provenance};
 use bevy_phalanx::{
     PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxPlayer,
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// A folder of a test's own, empty.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("bevy_phalanx-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a temporary folder");
@@ -26,11 +27,28 @@ fn copy(from: &str, to: &Path) {
 }
 
 /// The two chunks of a .glb file.
-fn parts(file: &str) -> (serde_json::Value, Vec<u8>) {
-    let bytes = std::fs::read(built_in().join(file)).expect("read");
+pub fn parts(file: &Path) -> (serde_json::Value, Vec<u8>) {
+    let bytes = std::fs::read(file).expect("read");
     let length = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
     let (json, data) = bytes[20..].split_at(length);
     (serde_json::from_slice(json).expect("JSON"), data[8..].to_vec())
+}
+
+/// Writes a .glb file of these chunks; without data it has one.
+pub fn write_glb(file: &Path, json: &serde_json::Value, data: &[u8]) {
+    let mut json = json.to_string().into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut bytes = [&b"glTF\x02\0\0\0\0\0\0\0"[..], &chunk(&json, b"JSON")].concat();
+    if !data.is_empty() {
+        bytes.extend(chunk(data, b"BIN\0"));
+    }
+    let length = (bytes.len() as u32).to_le_bytes();
+    bytes[8..12].copy_from_slice(&length);
+    std::fs::write(file, bytes).expect("written");
+}
+
+fn chunk(data: &[u8], kind: &[u8]) -> Vec<u8> {
+    [&(data.len() as u32).to_le_bytes()[..], kind, data].concat()
 }
 
 fn walker(app: &mut App, file: &str) -> (Handle<PhalanxRig>, Entity) {
@@ -100,18 +118,45 @@ fn phx_vrm_and_gltf_with_spaces_load() {
         writer.add_clip(clip, clip.name(), ClipForm::default()).expect("added");
     }
     writer.finish(&Provenance::default()).expect("finished");
-    let (mut json, data) = parts("mannequin.glb");
+    let (mut json, data) = parts(&built_in().join("mannequin.glb"));
     json["buffers"][0]["uri"] = "the%20data%20%23%201.bin".into();
     std::fs::write(folder.join("a file.gltf"), json.to_string()).expect("written");
     std::fs::write(folder.join("the data # 1.bin"), data).expect("written");
+    write_glb(&folder.join("d.glb"), &json, &[]);
     let mut app = bare(&folder, PhalanxPlugin::default());
-    let all = ["c.vrm", "c.phx", "a file.gltf"].map(|file| walker(&mut app, file).1);
-    bound(&mut app, 3);
+    let all = ["c.vrm", "c.phx", "a file.gltf", "d.glb"].map(|file| walker(&mut app, file).1);
+    bound(&mut app, 4);
     app.update();
     let crowd = app.world().resource::<PhalanxCrowd>();
     for entity in all {
         assert!(crowd.is_playing(entity, "Walk"));
     }
+}
+
+#[test]
+fn a_glb_file_with_an_image_beside_it_loads() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("image");
+    let (mut json, data) = parts(&models.join("Fox.glb"));
+    let view = json["images"][0]["bufferView"].as_u64().expect("an image inside") as usize;
+    let view = &json["bufferViews"][view];
+    let number = |name: &str| view[name].as_u64().unwrap_or(0) as usize;
+    let image = &data[number("byteOffset")..][..number("byteLength")];
+    std::fs::write(folder.join("a fox.png"), image).expect("written");
+    json["images"][0] = serde_json::json!({"uri": "a%20fox.png"});
+    write_glb(&folder.join("a.glb"), &json, &data);
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (rig, entity) = walker(&mut app, "a.glb");
+    bound(&mut app, 1);
+    app.update();
+    let world = app.world();
+    assert!(world.resource::<PhalanxCrowd>().is_playing(entity, "Walk"));
+    let surface = &world.resource::<Assets<PhalanxRig>>().get(&rig).expect("loaded").surfaces[0];
+    let materials = world.resource::<Assets<StandardMaterial>>();
+    let material = materials.get(&surface.material).expect("loaded");
+    let texture = material.base_color_texture.as_ref().expect("it has one");
+    let image = world.resource::<Assets<Image>>().get(texture).expect("loaded");
+    assert!(image.width() > 64, "{}", image.width());
 }
 
 #[test]
@@ -189,11 +234,128 @@ struct Watcher;
 
 impl AssetWatcher for Watcher {}
 
+/// The meshes of a character, in order, with their materials.
+fn meshes(app: &App, character: Entity) -> Vec<(Entity, Handle<Mesh>, Handle<StandardMaterial>)> {
+    let world = app.world();
+    let children = world.get::<Children>(character).expect("it has meshes");
+    let mesh = |child: Entity| {
+        let material = world.get::<MeshMaterial3d<StandardMaterial>>(child)?.0.clone();
+        Some((child, world.get::<Mesh3d>(child)?.0.clone(), material))
+    };
+    children.iter().filter_map(mesh).collect()
+}
+
+#[test]
+fn meshes_keep_what_a_game_puts_on_them_when_the_rig_changes() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("children");
+    copy("mannequin.glb", &folder.join("a.glb"));
+    std::fs::copy(models.join("robot.glb"), folder.join("b.glb")).expect("copied");
+    let mut app = bare(&folder, PhalanxPlugin::default());
+    let (rig, entity) = walker(&mut app, "a.glb");
+    bound(&mut app, 1);
+    app.update();
+    let first = meshes(&app, entity);
+    let (child, _, of_rig) = first[0].clone();
+    let gold = app.world_mut().resource_mut::<Assets<StandardMaterial>>().add(Color::WHITE);
+    app.world_mut().entity_mut(child).insert((Name::new("mine"), MeshMaterial3d(gold.clone())));
+    let hat = app.world_mut().spawn(ChildOf(child)).id();
+    let check = |app: &App, rig: &Handle<PhalanxRig>, gold: &Handle<StandardMaterial>| {
+        let now = meshes(app, entity);
+        let surfaces = &app.world().resource::<Assets<PhalanxRig>>().get(rig).expect("it").surfaces;
+        assert_eq!(now.len(), surfaces.len());
+        for (i, ((_, mesh, material), surface)) in now.iter().zip(surfaces).enumerate() {
+            assert_eq!(*mesh, surface.mesh);
+            assert_eq!(material, if i == 0 { gold } else { &surface.material });
+        }
+        assert_eq!(now[0].0, child);
+        assert_eq!(app.world().get::<Name>(child).map(Name::as_str), Some("mine"));
+        assert!(app.world().get::<Children>(child).is_some_and(|c| c.contains(&hat)));
+        now
+    };
+    let before = app.world().resource::<PhalanxCrowd>().rig(&rig);
+    app.world().resource::<AssetServer>().reload("a.glb");
+    until(&mut app, "the file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != before
+    });
+    app.update();
+    let ids = |meshes: &[(Entity, Handle<Mesh>, Handle<StandardMaterial>)]| {
+        meshes.iter().map(|(child, ..)| *child).collect::<Vec<Entity>>()
+    };
+    assert_eq!(ids(&check(&app, &rig, &gold)), ids(&first));
+    // A rig of more meshes.
+    let other: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("b.glb");
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(other.clone()));
+    until(&mut app, "the other file loads", |world| {
+        world.resource::<PhalanxCrowd>().rig(&other).is_some()
+    });
+    app.update();
+    let more = check(&app, &other, &gold);
+    assert!(more.len() > first.len());
+    assert_eq!(ids(&more)[..first.len()], ids(&first));
+    // And back, in the material of the rig.
+    let now = more[0].1.clone();
+    let surfaces = &app.world().resource::<Assets<PhalanxRig>>().get(&other).expect("it").surfaces;
+    let steel = MeshMaterial3d(surfaces[0].material.clone());
+    app.world_mut().entity_mut(child).insert(steel);
+    app.world_mut().entity_mut(entity).insert(PhalanxCharacter(rig.clone()));
+    app.update();
+    assert_ne!(meshes(&app, entity)[0].1, now);
+    assert_eq!(ids(&check(&app, &rig, &of_rig)), ids(&first));
+    let count = app.world_mut().query::<&Mesh3d>().iter(app.world()).count();
+    assert_eq!(count, first.len(), "the others are gone");
+}
+
+#[test]
+fn a_reloaded_scene_leaves_no_mesh_behind() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("scene");
+    for file in ["Fox.glb", "robot.glb"] {
+        std::fs::copy(models.join(file), folder.join(file)).expect("copied");
+        let mut app = common::app(&folder);
+        let assets = app.world().resource::<AssetServer>().clone();
+        let rig: Handle<PhalanxRig> = assets.load(file);
+        let scene = assets.load(bevy::gltf::GltfAssetLabel::Scene(0).from_asset(file));
+        let character = (PhalanxCharacter(rig.clone()), WorldAssetRoot(scene));
+        let character = app.world_mut().spawn(character).id();
+        let meshes = |world: &mut World| -> Vec<Entity> {
+            world.query_filtered::<Entity, With<Mesh3d>>().iter(world).collect()
+        };
+        // The nodes go when the meshes are the character's.
+        let adopted = |world: &mut World| {
+            world.query::<&bevy::animation::AnimationTargetId>().iter(world).count() == 0
+                && !meshes(world).is_empty()
+        };
+        until(&mut app, "the scene spawns", adopted);
+        let mut before = meshes(app.world_mut());
+        let count = before.len();
+        for root in [true, true, false] {
+            if !root {
+                app.world_mut().entity_mut(character).remove::<WorldAssetRoot>();
+            }
+            let id = app.world().resource::<PhalanxCrowd>().rig(&rig);
+            assets.reload(file);
+            until(&mut app, "the file is read again", |world| {
+                world.resource::<PhalanxCrowd>().rig(&rig) != id
+            });
+            until(&mut app, "other meshes are there", |world| {
+                let now = meshes(world);
+                adopted(world) && now.len() == count && now.iter().all(|e| !before.contains(e))
+            });
+            before = meshes(app.world_mut());
+            for _ in 0..10 {
+                app.update();
+                assert_eq!(meshes(app.world_mut()), before, "{file}");
+            }
+        }
+    }
+}
+
 /// As when a program writes the buffer of a .gltf file, and Bevy watches files.
 #[test]
 fn a_buffer_that_changes_reloads_its_model() {
     let folder = folder("buffer");
-    let (mut json, mut data) = parts("mannequin.glb");
+    let (mut json, mut data) = parts(&built_in().join("mannequin.glb"));
     json["buffers"][0]["uri"] = "a.bin".into();
     std::fs::write(folder.join("a.gltf"), json.to_string()).expect("written");
     std::fs::write(folder.join("a.bin"), &data).expect("written");

@@ -1,12 +1,19 @@
 //! Pictures of models with what glTF has, by Bevy's own animation, by the plugin's meshes and by Bevy's scenes.
 
-use crate::common;
 use crate::pictures::{assert_alike, save};
+use crate::{common, files};
 use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
+use bevy::camera::primitives::Aabb;
 use bevy::gltf::GltfAssetLabel;
+use bevy::mesh::morph::MeshMorphWeights;
+use bevy::mesh::skinning::SkinnedMesh;
+use bevy::pbr::SkinUniforms;
 use bevy::prelude::*;
 use bevy::world_serialization::WorldAssetRoot;
-use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer, PhalanxRig};
+use bevy_phalanx::phalanx::crowd::{Tier, TierDetail, Tiers};
+use bevy_phalanx::{
+    PhalanxCharacter, PhalanxCrowd, PhalanxInstance, PhalanxPlayer, PhalanxRig, RigSettings,
+};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -150,4 +157,190 @@ fn a_parent_that_mirrors_and_shears_with_shadows_looks_as_by_bevy() {
         .with_rotation(Quat::from_euler(EulerRot::XYZ, 0.2, 0.4, 0.1))
         .with_scale(Vec3::new(-1.3, 1.0, 0.8));
     compare("mirrored", &models, parent, true);
+}
+
+/// A file with five nodes of one name that show one mesh, each with weights of its own.
+fn twins(models: &std::path::Path, folder: &std::path::Path) -> serde_json::Value {
+    use serde_json::json;
+    let text = std::fs::read(models.join("MorphStressTest.gltf")).expect("read");
+    let mut file: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let node = |x: f32, weight: usize| {
+        let weights: Vec<f32> = (0..8).map(|i| f32::from(i == weight)).collect();
+        json!({"name": "Main", "mesh": 0, "weights": weights, "translation": [x, 0, 0]})
+    };
+    let above = |name: &str, x: f32, child: usize| json!({"name": name, "translation": [x, 0, 0], "children": [child]});
+    file["nodes"] = json!([
+        node(0.0, 0),
+        node(10.0, 1),
+        above("Arm", 20.0, 4),
+        above("Arm", 30.0, 5),
+        node(1.0, 2),
+        node(2.0, 3),
+        above("Leg", 40.0, 7),
+        node(3.0, 4),
+    ]);
+    file["scenes"][0]["nodes"] = json!([0, 1, 2, 3, 6]);
+    // The last is a joint, and so is the first.
+    let values = [0.0f32, 1.0, 3.0, 0.0, 0.0, 3.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
+    std::fs::write(folder.join("a.bin"), &values).expect("written");
+    let mut add = |list: &str, value| {
+        let list = file[list].as_array_mut().expect("a list");
+        list.push(value);
+        list.len() - 1
+    };
+    let buffer = add("buffers", json!({"uri": "a.bin", "byteLength": values.len()}));
+    let times = add("bufferViews", json!({"buffer": buffer, "byteLength": 8}));
+    let places = add("bufferViews", json!({"buffer": buffer, "byteOffset": 8, "byteLength": 24}));
+    let times = json!({"bufferView": times, "componentType": 5126, "type": "SCALAR", "count": 2,
+        "min": [0], "max": [1]});
+    let times = add("accessors", times);
+    let places = json!({"bufferView": places, "componentType": 5126, "type": "VEC3", "count": 2});
+    let places = add("accessors", places);
+    add(
+        "animations",
+        json!({"name": "Still", "samplers": [{"input": times, "output": places}],
+            "channels": [{"sampler": 0, "target": {"node": 7, "path": "translation"}}]}),
+    );
+    std::fs::write(folder.join("a.gltf"), file.to_string()).expect("written");
+    file
+}
+
+#[test]
+fn nodes_of_one_name_keep_their_places_weights_and_boxes() {
+    let Some(models) = common::models() else { return };
+    let folder = files::folder("twins");
+    let file = twins(&models, &folder);
+    let mut app = common::app(&folder);
+    common::scene(&mut app, Vec3::new(20.0, 3.0, 60.0), Vec3::new(20.0, 1.5, 0.0));
+    let assets = app.world().resource::<AssetServer>().clone();
+    let rig: Handle<PhalanxRig> = assets.load("a.gltf");
+    let scene = WorldAssetRoot(assets.load(GltfAssetLabel::Scene(0).from_asset("a.gltf")));
+    app.world_mut().spawn((PhalanxCharacter(rig), scene));
+    common::until(&mut app, "the scene spawns", |world| {
+        world.query::<(&PhalanxInstance, &Children)>().iter(world).count() == 1
+    });
+    for _ in 0..4 {
+        app.update();
+    }
+    let world = app.world_mut();
+    let mut found: Vec<(f32, Vec<f32>)> = Vec::new();
+    let mut meshes = world.query::<(&GlobalTransform, &MeshMorphWeights, &Aabb, &Mesh3d)>();
+    let boxes = ["min", "max"].map(|end| {
+        let corner = |primitive: &serde_json::Value| {
+            let accessor = primitive["attributes"]["POSITION"].as_u64().expect("a number");
+            let corner = &file["accessors"][accessor as usize][end];
+            Vec3::from([0, 1, 2].map(|i| corner[i].as_f64().expect("a number") as f32))
+        };
+        let primitives = file["meshes"][0]["primitives"].as_array().expect("a list");
+        primitives.iter().map(corner).collect::<Vec<Vec3>>()
+    });
+    for (place, weights, bounds, mesh) in meshes.iter(world) {
+        let MeshMorphWeights::Value { weights } = weights else { panic!("weights of a node") };
+        found.push((place.translation().x, weights.clone()));
+        // Those of the file, in the space of the mesh.
+        let [min, max] = [bounds.min(), bounds.max()].map(Vec3::from);
+        let own = (0..boxes[0].len())
+            .any(|i| min.distance(boxes[0][i]) + max.distance(boxes[1][i]) < 1e-4);
+        assert!(own, "{mesh:?} {bounds:?}");
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let one = |at: usize| (0..8).map(|i| f32::from(i == at)).collect::<Vec<f32>>();
+    let expected = [0.0, 10.0, 21.0, 32.0, 43.0].into_iter().enumerate();
+    let expected: Vec<(f32, Vec<f32>)> =
+        expected.flat_map(|(i, x)| [(x, one(i)), (x, one(i))]).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn levels_have_weights_for_their_own_morph_targets() {
+    let Some(models) = common::models() else { return };
+    let folder = files::folder("morphs");
+    std::fs::copy(models.join("bl_morphbones.glb"), folder.join("a.glb")).expect("copied");
+    let (file, data) = files::parts(&models.join("bl_morphbones.glb"));
+    let level = |name: &str, count: usize| {
+        let mut file = file.clone();
+        file.as_object_mut().expect("an object").remove("animations");
+        let mesh = file["meshes"][0].as_object_mut().expect("an object");
+        mesh.remove("extras");
+        let weights = mesh.remove("weights").expect("five");
+        let primitive = mesh["primitives"][0].as_object_mut().expect("an object");
+        let targets = primitive.remove("targets").expect("five");
+        if count > 0 {
+            let some = |list: serde_json::Value| {
+                let list = list.as_array().expect("a list").clone();
+                list.into_iter().cycle().take(count).collect::<serde_json::Value>()
+            };
+            primitive.insert("targets".into(), some(targets));
+            mesh.insert("weights".into(), some(weights));
+        }
+        files::write_glb(&folder.join(name), &file, &data);
+    };
+    level("none.glb", 0);
+    level("two.glb", 2);
+    level("seven.glb", 7);
+    let mut app = common::app(&folder);
+    common::scene(&mut app, Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 0.5, 0.0));
+    let lods = ["none.glb", "two.glb", "seven.glb"].map(str::to_owned).to_vec();
+    let assets = app.world().resource::<AssetServer>().clone();
+    let rig: Handle<PhalanxRig> = assets
+        .load_builder()
+        .with_settings(move |settings: &mut RigSettings| settings.lods = lods.clone())
+        .load("a.glb");
+    let mut player = PhalanxPlayer::default();
+    player.play("Talk").seek_to(0.4).with_speed(0.0);
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), player)).id();
+    common::bound(&mut app, 1);
+    let mut weights = |level: usize| {
+        // A detail without fewer joints would be the full rig.
+        let detail = Some(TierDetail { level, leave_out: vec!["eye_l".to_owned()] });
+        let tier = Tier { detail: detail.filter(|_| level > 0), ..Tier::default() };
+        let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
+        let crowd = &mut app.world_mut().resource_mut::<PhalanxCrowd>().crowd;
+        crowd.set_tiers(Some(tiers)).expect("valid tiers");
+        app.update();
+        app.update();
+        let child = app.world().get::<Children>(character).expect("a mesh")[0];
+        match app.world().get::<MeshMorphWeights>(child) {
+            Some(MeshMorphWeights::Value { weights }) => weights.clone(),
+            Some(_) => panic!("weights of its own"),
+            None => Vec::new(),
+        }
+    };
+    let full = weights(0);
+    assert_eq!(full.len(), 5);
+    assert!(full.iter().any(|&weight| weight != 0.0), "{full:?}");
+    assert!(weights(1).is_empty());
+    assert_eq!(weights(2), full[..2]);
+    assert_eq!(weights(3), [&full[..], &[0.0; 2]].concat());
+    assert!(weights(1).is_empty());
+    assert_eq!(weights(0), full);
+}
+
+/// Characters that are less than a pixel high, whom Bevy draws.
+#[test]
+fn characters_without_a_palette_are_bind_poses_or_points() {
+    let mut app = common::app(&common::built_in());
+    common::scene(&mut app, Vec3::ZERO, Vec3::NEG_Z);
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let place = Transform::from_xyz(1.0, 2.0, -900.0);
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), place)).id();
+    common::bound(&mut app, 1);
+    for (height, scale) in [(0.9, 1.0), (2.0, 0.0)] {
+        let tiers = vec![Tier { height, ..Tier::default() }];
+        let crowd = &mut app.world_mut().resource_mut::<PhalanxCrowd>().crowd;
+        crowd.set_tiers(Some(Tiers { tiers, ..Tiers::default() })).expect("valid tiers");
+        app.update();
+        app.update();
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        assert!(crowd.crowd.shown(crowd.instance(character).expect("bound")).is_none());
+        let child = app.world().get::<Children>(character).expect("a mesh")[0];
+        let joints = app.world().get::<SkinnedMesh>(child).expect("a skin").joints.len();
+        let skins = app.sub_app(bevy::render::RenderApp).world().resource::<SkinUniforms>();
+        let at = skins.skin_index(child.into()).expect("Bevy draws it") as usize;
+        let expected =
+            Mat4::from_translation(place.translation) * Mat4::from_scale(Vec3::splat(scale));
+        for matrix in &skins.current_staging_buffer[at..at + joints] {
+            assert_eq!(*matrix, expected, "{height}");
+        }
+    }
 }

@@ -199,6 +199,125 @@ fn spaces_and_layers_are_those_of_the_setup() {
 }
 
 #[test]
+fn a_reload_keeps_the_fades_and_pauses_of_each_layer() {
+    use bevy_phalanx::phalanx::crowd::LayerOptions;
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let setup = RigSetup::default()
+        .with_layers(|_| Ok(vec![LayerOptions::default(), LayerOptions::default()]));
+    app.world_mut().resource_mut::<PhalanxCrowd>().set_up(&rig, setup);
+    let entity = spawn(&mut app, |p| {
+        for layer in [0, 1] {
+            p.add("Walk").on_layer(layer).repeat().with_weight(0.25);
+            p.add("Run").on_layer(layer).repeat().with_weight(0.5);
+        }
+        p.set_layer_weight(1, 0.25);
+        p.fade_layer(1, 0.75, 1.0);
+    });
+    bound(&mut app, 1);
+    let crowd = &mut app.world_mut().resource_mut::<PhalanxCrowd>().crowd;
+    let id = crowd.instances().next().expect("one");
+    let [walk, run] = ["Walk", "Run"].map(|name| crowd.clip_named(id.rig(), name).expect("it has"));
+    let mut player = crowd.player(id).expect("an instance");
+    player.set_paused(1, walk, true).expect("it plays");
+    player.fade(1, walk, 0.75, 1.0).expect("it plays");
+    player.stop(1, run, 2.0).expect("it plays");
+    for _ in 0..16 {
+        app.update();
+    }
+    app.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(default()));
+    let all = |app: &App| {
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        let playing = crowd.playing(entity).expect("bound");
+        let mut all = Vec::new();
+        for layer in [0, 1] {
+            let of_layer = (playing.layer_weight(layer), playing.layer_fade(layer));
+            for (what, state) in playing.actions(layer).expect("a layer") {
+                let bevy_phalanx::Playable::Clip(clip) = what else { panic!("clips alone") };
+                let name = crowd.crowd.clip(clip).expect("its own").name().to_owned();
+                // The clips of each file are clips of their own.
+                all.push((layer, of_layer.clone(), name, format!("{state:.5?}")));
+            }
+        }
+        all
+    };
+    let before = all(&app);
+    let id = app.world().resource::<PhalanxCrowd>().rig(&rig);
+    app.world().resource::<AssetServer>().reload("mannequin.glb");
+    crate::common::until(&mut app, "the file is read again", |world| {
+        world.resource::<PhalanxCrowd>().rig(&rig) != id
+    });
+    app.update();
+    // A quarter of the fades.
+    assert!(before[3].3.contains("fade_left: 1.75000"), "{}", before[3].3);
+    assert_eq!(before[3].1, (Ok(0.375), Ok((0.75, 0.75))));
+    assert_eq!(all(&app), before);
+}
+
+#[test]
+fn an_inertial_transition_ends_all_others_without_a_jump() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let all = [("Walk", 0.2), ("Run", 0.5), ("Idle", 0.3)];
+    let entity = spawn(&mut app, |p| {
+        for (name, weight) in all {
+            p.add(name).repeat().with_weight(weight).seek_to(0.3);
+        }
+    });
+    bound(&mut app, 1);
+    app.update();
+    let step = |seconds| {
+        bevy::time::TimeUpdateStrategy::ManualDuration(std::time::Duration::from_secs_f64(seconds))
+    };
+    let names = {
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        let rig = crowd.instance(entity).expect("bound").rig();
+        crowd.crowd.rig(rig).expect("there").skeleton().names().to_vec()
+    };
+    let joints = |app: &App| -> Vec<GlobalTransform> {
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        names.iter().map(|name| crowd.joint(entity, name).expect("a joint")).collect()
+    };
+    let moved = |a: &[GlobalTransform], b: &[GlobalTransform]| {
+        a.iter().zip(b).map(|(a, b)| a.translation().distance(b.translation())).fold(0.0, f32::max)
+    };
+    // What plays is first on its way out, then stays, then plays no more; the target plays already, or does not yet.
+    for (target, stopped) in [("Idle", Some("Walk")), ("Attack", None), ("Walk", Some("Attack"))] {
+        app.insert_resource(step(0.0));
+        if target == "Attack" {
+            let mut player = player(&mut app, entity);
+            player.set_weight("Idle", 0.3, 0.0);
+            player.add("Walk").repeat().with_weight(0.2);
+            player.add("Run").repeat().with_weight(0.5);
+        }
+        stopped.into_iter().for_each(|name| player(&mut app, entity).stop(name, 10.0));
+        app.update();
+        let before = joints(&app);
+        player(&mut app, entity).transition(target, 0.5).repeat().inertial();
+        app.update();
+        let playing = app.world().resource::<PhalanxCrowd>().playing(entity).expect("bound");
+        assert_eq!(playing.actions(0).expect("a layer").count(), 1, "{target}");
+        assert!(app.world().resource::<PhalanxCrowd>().is_playing(entity, target));
+        let way = moved(&before, &joints(&app));
+        assert!(way < 1e-3, "{target}: joints jump by {way} m");
+        // It is another pose that they go to, even if the call is repeated in each frame.
+        app.insert_resource(step(1.0 / 64.0));
+        for _ in 0..34 {
+            player(&mut app, entity).transition(target, 0.5).repeat().inertial();
+            app.update();
+        }
+        let way = moved(&before, &joints(&app));
+        assert!(way > 0.05, "{target}: {way} m");
+    }
+    // At once.
+    player(&mut app, entity).add("Run").repeat();
+    player(&mut app, entity).add("Idle").repeat();
+    player(&mut app, entity).transition("Idle", 0.0).repeat().inertial();
+    app.update();
+    let playing = app.world().resource::<PhalanxCrowd>().playing(entity).expect("bound");
+    assert_eq!(playing.actions(0).expect("a layer").count(), 1);
+}
+
+#[test]
 fn paused_time_holds_all_and_relative_speed_counts() {
     let mut app = bare(&built_in(), PhalanxPlugin::default());
     let entity = spawn(&mut app, |p| {

@@ -213,6 +213,7 @@ fn fades_go_on_while_time_runs_backwards() {
         mixer.advance(step).unwrap();
         let player = mixer.player();
         assert_eq!(player.playing().layer_weight(0).unwrap(), left);
+        assert_eq!(player.playing().layer_fade(0), Ok((0.0, f64::from(left))));
         assert_eq!(player.playing().action(0, clip).unwrap().weight, left);
         assert_eq!(player.playing().action(0, other).unwrap().weight, 1.0 - left);
     }
@@ -233,6 +234,7 @@ fn fades_go_on_while_time_runs_backwards() {
     mixer.player().set_layer_weight(0, 0.125).unwrap();
     mixer.advance(0.25).unwrap();
     assert_eq!(mixer.playing().layer_weight(0).unwrap(), 0.125);
+    assert_eq!(mixer.playing().layer_fade(0), Ok((0.125, 0.0)));
 }
 
 /// A clip of the rig with markers of these names and times.

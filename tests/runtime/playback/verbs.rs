@@ -459,6 +459,7 @@ fn playing_reads_everything_without_a_change() {
     let unknown = [
         playing.layer_speed(1).unwrap_err(),
         playing.layer_weight(1).unwrap_err(),
+        playing.layer_fade(1).unwrap_err(),
         playing.actions(1).map(|_| ()).unwrap_err(),
     ];
     for error in unknown {
