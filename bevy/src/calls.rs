@@ -142,7 +142,7 @@ fn play(player: &mut Player<'_>, what: Playable, call: &PlayCall) -> Result<(), 
     let goes_on = playing.action(call.layer, what).is_ok_and(|s| !s.fading_out && !s.finished);
     let mut others = Vec::from_iter(playing.actions(call.layer)?);
     let alone = others.is_empty();
-    // Those that stay first: from one that is on its way out, a call that is repeated would change nothing.
+    // One that stays comes first: a crossfade to what plays already, from an action on its way out, is under way.
     others.retain(|(other, state)| *other != what && !(goes_on && state.fading_out));
     others.sort_by_key(|(_, state)| state.fading_out);
     if let Some(&(from, _)) = others.first()
