@@ -84,9 +84,11 @@ fn release(
     assets: Res<Assets<PhalanxRig>>,
     mut gone: RemovedComponents<PhalanxInstance>,
     orphans: Query<Entity, (With<PhalanxInstance>, Without<PhalanxCharacter>)>,
-    bound: Query<(Entity, &PhalanxCharacter, &PhalanxInstance)>,
+    bound: Query<(&PhalanxCharacter, &PhalanxInstance)>,
+    changed: Query<Entity, (With<PhalanxInstance>, Changed<PhalanxCharacter>)>,
     all: Query<(Entity, &PhalanxInstance)>,
     mut scenes: Query<&mut WorldAssetRoot>,
+    mut waiting: Local<Vec<Entity>>,
 ) {
     let mut leave: Vec<InstanceId> = Vec::new();
     // One that was bound again in the frame in which it was released has another instance.
@@ -99,17 +101,24 @@ fn release(
         leave.extend(crowd.instances.extract_if(gone).map(|(_, instance)| instance));
     }
     let mut unbound: Vec<Entity> = orphans.iter().collect();
-    for (entity, character, instance) in bound.iter().filter(|(_, c, i)| !i.is_of(c)) {
-        // Until the other rig has loaded, it stays what it is.
-        let Some(rig) = assets.get(character.0.id()) else { continue };
-        if !crowd.is_refused(character.0.id(), &rig.rig) {
+    waiting.extend(&changed);
+    waiting.retain(|&entity| {
+        let Ok((character, instance)) = bound.get(entity) else { return false };
+        if instance.is_of(character) {
+            return false;
+        }
+        let asset = character.0.id();
+        let loaded = assets.get(asset).is_some_and(|rig| !crowd.is_refused(asset, &rig.rig));
+        if loaded {
             let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
             let calls = names.map(|names| calls::resume(&crowd.crowd, names, instance.instance));
             let calls = calls.unwrap_or_default();
             crowd.resumed.insert(entity, Resumed { calls, ..Resumed::default() });
             unbound.push(entity);
         }
-    }
+        // Until the other rig has loaded, it stays what it is.
+        !loaded
+    });
     for (asset, rig) in crowd.changed_rigs(&assets) {
         match crowd.replace(asset, &rig) {
             Ok(names) => {

@@ -33,6 +33,7 @@ const PLACES: [Vec3; 3] = [Vec3::ZERO, Vec3::new(90.0, 0.0, -60.0), Vec3::new(-9
 fn pictures(way: Way) -> Option<[Vec<u8>; 2]> {
     let mut app = common::app(&common::models()?);
     app.init_resource::<Second>();
+    let _file = common::loaded(&mut app, "Fox.glb");
     common::scene(&mut app, Vec3::new(0.0, 120.0, 260.0), Vec3::new(0.0, 30.0, 0.0));
     let image = common::image(&mut app);
     let world = app.world_mut();

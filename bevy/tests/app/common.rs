@@ -2,6 +2,7 @@
 
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::RenderTarget;
+use bevy::gltf::Gltf;
 use bevy::image::Image;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -142,6 +143,16 @@ pub fn until(app: &mut App, what: &str, mut done: impl FnMut(&mut World) -> bool
         );
         app.update();
     }
+}
+
+/// A file that Bevy has loaded whole. Without it Bevy reads a file again for each label that is asked for meanwhile, and
+/// each time spawns its scenes again.
+pub fn loaded(app: &mut App, file: &str) -> Handle<Gltf> {
+    let file = app.world().resource::<AssetServer>().load(file.to_owned());
+    until(app, "the file loads", |world| {
+        world.resource::<AssetServer>().is_loaded_with_dependencies(&file)
+    });
+    file
 }
 
 /// The picture of the present state, after some updates that the device may need.

@@ -313,6 +313,7 @@ fn a_reloaded_scene_leaves_no_mesh_behind() {
     for file in ["Fox.glb", "robot.glb"] {
         std::fs::copy(models.join(file), folder.join(file)).expect("copied");
         let mut app = common::app(&folder);
+        let _file = common::loaded(&mut app, file);
         let assets = app.world().resource::<AssetServer>().clone();
         let rig: Handle<PhalanxRig> = assets.load(file);
         let scene = assets.load(bevy::gltf::GltfAssetLabel::Scene(0).from_asset(file));

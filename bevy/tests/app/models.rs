@@ -29,6 +29,7 @@ type Model = (&'static str, usize, f32, Transform);
 fn picture(way: Way, models: &[Model], parent: Transform, shadows: bool) -> Option<Vec<u8>> {
     let mut app = common::app(&common::models()?);
     common::scene(&mut app, Vec3::new(0.0, 3.0, 9.0), Vec3::new(0.0, 1.5, 0.0));
+    let _files = Vec::from_iter(models.iter().map(|(file, ..)| common::loaded(&mut app, file)));
     let world = app.world_mut();
     if shadows {
         for mut light in world.query::<&mut DirectionalLight>().iter_mut(world) {
@@ -212,6 +213,7 @@ fn nodes_of_one_name_keep_their_places_weights_and_boxes() {
     let file = twins(&models, &folder);
     let mut app = common::app(&folder);
     common::scene(&mut app, Vec3::new(20.0, 3.0, 60.0), Vec3::new(20.0, 1.5, 0.0));
+    let _file = common::loaded(&mut app, "a.gltf");
     let assets = app.world().resource::<AssetServer>().clone();
     let rig: Handle<PhalanxRig> = assets.load("a.gltf");
     let scene = WorldAssetRoot(assets.load(GltfAssetLabel::Scene(0).from_asset("a.gltf")));

@@ -2,7 +2,7 @@
 
 use crate::common;
 use bevy::animation::graph::{AnimationGraph, AnimationGraphHandle};
-use bevy::gltf::{Gltf, GltfAssetLabel};
+use bevy::gltf::GltfAssetLabel;
 use bevy::prelude::*;
 use bevy::world_serialization::WorldAssetRoot;
 use bevy_phalanx::{PhalanxCharacter, PhalanxInstance, PhalanxPlayer};
@@ -43,12 +43,9 @@ fn by_bevy(
     let mut app = common::app(&common::models()?);
     common::scene(&mut app, eye, target);
     let assets = app.world().resource::<AssetServer>().clone();
-    let gltf: Handle<Gltf> = assets.load(file.to_owned());
+    let _file = common::loaded(&mut app, file);
     let scene = assets.load(GltfAssetLabel::Scene(0).from_asset(file.to_owned()));
     let animation = assets.load(GltfAssetLabel::Animation(clip).from_asset(file.to_owned()));
-    common::until(&mut app, "the file loads", |world| {
-        world.resource::<AssetServer>().is_loaded_with_dependencies(&gltf)
-    });
     for place in places {
         app.world_mut().spawn((WorldAssetRoot(scene.clone()), *place));
     }

@@ -56,6 +56,7 @@ fn run(bevy: bool, prepasses: bool) -> Option<Vec<Vec<u8>>> {
         app.add_plugins(MaterialPlugin::<Prepasses>::default());
     });
     app.init_resource::<All>();
+    let _file = common::loaded(&mut app, "Fox.glb");
     app.add_observer(|read: On<ReadbackComplete>, mut all: ResMut<All>| {
         all.0.push(read.data.clone());
     });

@@ -15,6 +15,7 @@ fn app<S, W>(
     ready: fn(&mut World) -> bool,
 ) -> Option<App> {
     let mut app = common::app(&common::models()?);
+    let _file = common::loaded(&mut app, "Fox.glb");
     app.world_mut().run_system_once(spawn).expect("it runs");
     common::until(&mut app, "the fox plays", ready);
     app.update();
