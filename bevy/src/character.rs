@@ -7,9 +7,11 @@ use crate::events::PhalanxError;
 use crate::levels;
 use crate::loader::PhalanxRig;
 use crate::morphs::{self, Morphed};
+use crate::player::PhalanxPlayer;
 use bevy::asset::{AssetId, Assets, Handle};
 use bevy::camera::primitives::Aabb;
-use bevy::camera::visibility::{NoAutoAabb, Visibility};
+use bevy::camera::visibility::{InheritedVisibility, NoAutoAabb, Visibility};
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::ecs::message::MessageWriter;
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::InternedScheduleLabel;
@@ -26,6 +28,8 @@ use tracing::{error, info};
 /// With a `WorldAssetRoot` of Bevy's beside it, the scene of the same file, the character takes the meshes and materials
 /// of that scene, whose nodes go. Without one, when the rig has loaded, the character gets a child for each primitive of
 /// the rig's meshes, and a [`PhalanxInstance`].
+///
+/// With Bevy's `Disabled` it stands still.
 ///
 /// When its file changes, or its handle, what plays goes on by its names once the other rig has loaded. The children
 /// are then those of before, as many as the rig needs, with what was put on them; a material in the place of the rig's
@@ -69,7 +73,41 @@ impl PhalanxInstance {
 }
 
 pub fn add(app: &mut App, schedule: InternedScheduleLabel) {
-    app.add_systems(schedule, (release, bind, calls::apply).chain().in_set(PhalanxSystems::Bind));
+    let systems = (release, bind, halt, calls::apply).chain();
+    app.add_systems(schedule, systems.in_set(PhalanxSystems::Bind));
+}
+
+/// A character that Bevy's `Disabled` has stopped, with its speed until then.
+#[derive(Component)]
+struct Halted(f32);
+
+/// Characters that are disabled stand still and are not evaluated.
+fn halt(
+    mut commands: Commands,
+    mut crowd: ResMut<PhalanxCrowd>,
+    off: Query<(Entity, &PhalanxInstance), (With<Disabled>, Without<Halted>)>,
+    mut on: Query<
+        (Entity, &PhalanxInstance, &Halted, &InheritedVisibility, Option<&mut PhalanxPlayer>),
+        Without<Disabled>,
+    >,
+) {
+    let mut set = |instance: InstanceId, speed, visible| {
+        let before = crowd.crowd.playing(instance).map_or(1.0, |playing| playing.character_speed());
+        // It is bound, and its speed was one before.
+        let _ = crowd.crowd.player(instance).and_then(|mut p| p.set_character_speed(speed));
+        let _ = crowd.crowd.set_visible(instance, visible);
+        before
+    };
+    for (entity, instance) in &off {
+        let speed = set(instance.instance, 0.0, false);
+        commands.entity(entity).try_insert(Halted(speed));
+    }
+    for (entity, instance, &Halted(speed), visible, player) in &mut on {
+        set(instance.instance, speed, visible.get());
+        // Its calls have waited.
+        player.into_iter().for_each(|mut player| player.set_changed());
+        commands.entity(entity).try_remove::<Halted>();
+    }
 }
 
 /// A skin of Bevy's without joint entities and inverse bind matrices: Bevy reserves matrices for it and leaves them alone.
@@ -77,16 +115,19 @@ pub fn skin(joints: usize) -> SkinnedMesh {
     SkinnedMesh { joints: vec![Entity::PLACEHOLDER; joints], ..SkinnedMesh::default() }
 }
 
+/// `Allow<Disabled>`, whose queries know their length.
+type OnOrOff = Or<(With<Disabled>, Without<Disabled>)>;
+
 /// Characters that are gone, or have another rig or a changed one, leave the crowd.
 fn release(
     mut commands: Commands,
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
     mut gone: RemovedComponents<PhalanxInstance>,
-    orphans: Query<Entity, (With<PhalanxInstance>, Without<PhalanxCharacter>)>,
-    bound: Query<(&PhalanxCharacter, &PhalanxInstance)>,
-    changed: Query<Entity, (With<PhalanxInstance>, Changed<PhalanxCharacter>)>,
-    all: Query<(Entity, &PhalanxInstance)>,
+    orphans: Query<Entity, (With<PhalanxInstance>, Without<PhalanxCharacter>, Allow<Disabled>)>,
+    bound: Query<(&PhalanxCharacter, &PhalanxInstance), Allow<Disabled>>,
+    changed: Query<Entity, (With<PhalanxInstance>, Changed<PhalanxCharacter>, Allow<Disabled>)>,
+    all: Query<(Entity, &PhalanxInstance), OnOrOff>,
     mut scenes: Query<&mut WorldAssetRoot>,
     mut waiting: Local<Vec<Entity>>,
 ) {
@@ -102,6 +143,8 @@ fn release(
     }
     let mut unbound: Vec<Entity> = orphans.iter().collect();
     waiting.extend(&changed);
+    waiting.sort_unstable();
+    waiting.dedup();
     waiting.retain(|&entity| {
         let Ok((character, instance)) = bound.get(entity) else { return false };
         if instance.is_of(character) {
@@ -159,8 +202,12 @@ pub fn bind(
     mut commands: Commands,
     mut crowd: ResMut<PhalanxCrowd>,
     assets: Res<Assets<PhalanxRig>>,
-    waiting: Query<(Entity, &PhalanxCharacter, Has<WorldAssetRoot>), Without<PhalanxInstance>>,
-    mut drawn: Query<levels::Drawn>,
+    waiting: Query<
+        (Entity, &PhalanxCharacter, Has<WorldAssetRoot>),
+        (Without<PhalanxInstance>, Allow<Disabled>),
+    >,
+    mut drawn: Query<levels::Drawn, Allow<Disabled>>,
+    children: Query<&Children>,
     mut errors: MessageWriter<PhalanxError>,
 ) {
     let crowd = &mut *crowd;
@@ -219,7 +266,10 @@ pub fn bind(
             meshes.push((child, surface.map_or(0..0, |surface| surface.rows.clone())));
         }
         let left = |mesh: &Entity| meshes.iter().all(|(child, _)| child != mesh);
-        for mesh in resumed.meshes.into_iter().filter(left) {
+        // Those of a saved scene are spawned anew, as its handles of meshes are.
+        let saved = children.get(entity).into_iter().flatten().copied();
+        let saved = saved.filter(|&child| drawn.contains(child));
+        for mesh in resumed.meshes.into_iter().chain(saved).filter(left) {
             commands.entity(mesh).try_despawn();
         }
         if morphed {

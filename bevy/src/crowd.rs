@@ -1,7 +1,8 @@
 //! `PhalanxCrowd`: the crowd of an app and what of it belongs to which asset and entity.
 
+use crate::calls;
 use crate::loader::PhalanxRig;
-use crate::player::Call;
+use crate::player::{Call, PhalanxPlayer};
 use bevy::asset::{AssetId, Assets, Handle};
 use bevy::ecs::entity::{Entity, EntityHashMap};
 use bevy::ecs::error::Result;
@@ -213,6 +214,15 @@ impl PhalanxCrowd {
     /// True if a character plays a clip or blend space that is neither paused nor finished.
     pub fn is_playing(&self, character: Entity, name: &str) -> bool {
         self.state(character, name).is_some_and(|state| !state.paused && !state.finished)
+    }
+
+    /// A player whose calls make another character play what this one does; `None` while its rig has not loaded. What a
+    /// character plays is in the crowd: a scene that is to be saved takes it from here.
+    pub fn player_of(&self, character: Entity) -> Option<PhalanxPlayer> {
+        let instance = self.instance(character)?;
+        Some(PhalanxPlayer {
+            calls: calls::resume(&self.crowd, self.names(instance.rig())?, instance),
+        })
     }
 
     /// The rig of an asset, added if it is new.

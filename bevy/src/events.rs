@@ -77,8 +77,9 @@ pub enum PlayerError {
     NoParameter,
 }
 
-/// What a character's root has travelled in the last step, in the space of the character. It needs clips with root
-/// motion: [`RigSettings::root_motion`](crate::RigSettings::root_motion).
+/// What a character's root has travelled in the last step, in the space of the character. Systems that use it run in the
+/// schedule of the plugin, after [`PhalanxSystems::Advance`]: with a fixed schedule a frame has several steps, or none. It
+/// needs clips with root motion: [`RigSettings::root_motion`](crate::RigSettings::root_motion).
 #[derive(Component, Reflect, Clone, Copy, Debug, Default, PartialEq)]
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 pub struct PhalanxRootMotion {

@@ -17,15 +17,21 @@ use phalanx::mesh::{AlphaMode as RigAlpha, Filter, ImageData, Material, Sampler,
 use phalanx::rig::Rig;
 use std::collections::HashMap;
 
-/// The images that are loaded so far, by index, colour space and sampler.
-type Loaded = HashMap<(usize, bool, String), Handle<Image>>;
+/// The images that are loaded so far.
+struct Loaded {
+    /// By index, colour space and sampler.
+    images: HashMap<(usize, bool, String), Handle<Image>>,
+    /// What the device reads without decoding.
+    compressed: CompressedImageFormats,
+}
 
 /// One per material of the rig, then the default.
 pub fn materials(
     rig: &Rig,
     store: &mut impl Store,
+    compressed: CompressedImageFormats,
 ) -> Result<Vec<Handle<StandardMaterial>>, RigLoaderError> {
-    let mut loaded = Loaded::new();
+    let mut loaded = Loaded { images: HashMap::new(), compressed };
     let mut handles = Vec::new();
     for (index, material) in rig.materials().iter().chain([&Material::DEFAULT]).enumerate() {
         let material = standard(rig, material, &mut loaded, store)?;
@@ -98,7 +104,7 @@ fn load(
     let index = texture.image;
     let Some(Some(data)) = rig.images().get(index) else { return Ok(None) };
     let key = (index, srgb, format!("{:?}", texture.sampler));
-    if let Some(handle) = loaded.get(&key) {
+    if let Some(handle) = loaded.images.get(&key) {
         return Ok(Some(handle.clone()));
     }
     let sampler = ImageSampler::Descriptor(sampler(&texture.sampler));
@@ -106,7 +112,7 @@ fn load(
     let image = match data {
         ImageData::Encoded { mime, bytes } => {
             let kind = ImageType::MimeType(mime);
-            Image::from_buffer(bytes, kind, CompressedImageFormats::NONE, srgb, sampler, usages)
+            Image::from_buffer(bytes, kind, loaded.compressed, srgb, sampler, usages)
                 .map_err(|source| RigLoaderError::Image { image: index, source })?
         }
         ImageData::Decoded(pixels) => {
@@ -121,8 +127,8 @@ fn load(
             Image { sampler, ..image }
         }
     };
-    let handle = store.image(format!("Phalanx/Image{}", loaded.len()), image);
-    loaded.insert(key, handle.clone());
+    let handle = store.image(format!("Phalanx/Image{}", loaded.images.len()), image);
+    loaded.images.insert(key, handle.clone());
     Ok(Some(handle))
 }
 

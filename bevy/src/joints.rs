@@ -7,12 +7,14 @@ use crate::frame;
 use bevy::ecs::entity::EntityHashMap;
 use bevy::ecs::error::Result;
 use bevy::ecs::prelude::*;
+use bevy::light::SimulationLightSystems;
 use bevy::math::Affine3A;
 use bevy::prelude::{
     App, GlobalTransform, PostUpdate, ReflectComponent, ReflectDefault, Transform, Visibility,
 };
 use bevy::reflect::Reflect;
 use phalanx::crowd::{PoseStage, RigId};
+use phalanx::skeleton::Skeleton;
 use tracing::error;
 
 /// A child of a character that follows one of its joints: a sword in a hand, a hat on a head. Its [`Transform`] is
@@ -54,8 +56,9 @@ impl PhalanxAttachment {
 #[reflect(Component, Default, Debug, Clone, PartialEq)]
 pub struct PhalanxJointEntities;
 
-/// An entity of [`PhalanxJointEntities`].
-#[derive(Component)]
+/// An entity of [`PhalanxJointEntities`]. One that comes with a saved scene is known by it.
+#[derive(Component, Reflect, Default)]
+#[reflect(Component, Default)]
 struct JointEntity;
 
 /// The joint that an attachment has found; `None` if the rig has none of its name.
@@ -87,13 +90,27 @@ impl PhalanxCrowd {
 pub struct Hung;
 
 pub fn add(app: &mut App) {
-    app.register_type::<PhalanxAttachment>().register_type::<PhalanxJointEntities>();
+    app.register_type::<PhalanxAttachment>()
+        .register_type::<PhalanxJointEntities>()
+        .register_type::<JointEntity>();
     // A character may hang from another, and a camera or a target from a joint: they are where the joint was in the last
     // frame, below the present transform of its character, until this frame's poses are known.
-    let hang = follow.in_set(Hung).before(frame::set_worlds);
+    let hang = follow
+        .in_set(Hung)
+        .before(frame::set_worlds)
+        .before(SimulationLightSystems::UpdateDirectionalLightCascades);
     let find = (spawn, find).chain().after(Hung).before(frame::evaluate);
     let follow = follow.after(frame::evaluate);
     app.add_systems(PostUpdate, (hang, find, follow).in_set(PhalanxSystems::Evaluate));
+}
+
+/// The name of a joint, or its path where others have its name, too.
+pub fn handle(skeleton: &Skeleton, joint: usize) -> String {
+    let name = &skeleton.names()[joint];
+    match skeleton.joint(name) == Ok(joint) {
+        true => name.clone(),
+        false => skeleton.path(joint),
+    }
 }
 
 type NewlyJointed = Or<(Added<PhalanxInstance>, Added<PhalanxJointEntities>)>;
@@ -117,17 +134,21 @@ fn spawn(
     }
     for (entity, instance) in &new {
         let Ok(rig) = crowd.crowd.rig(instance.rig) else { continue };
-        let mut missing: Vec<&str> = rig.skeleton().names().iter().map(String::as_str).collect();
+        let skeleton = rig.skeleton();
+        let joints_of_rig = 0..skeleton.len();
+        let mut missing: Vec<(String, &String)> = joints_of_rig
+            .map(|joint| (handle(skeleton, joint), &skeleton.names()[joint]))
+            .collect();
         for child in of(entity) {
             let Ok(attachment) = joints.get(child) else { continue };
-            match missing.iter().position(|name| *name == attachment.joint) {
+            match missing.iter().position(|(handle, _)| *handle == attachment.joint) {
                 Some(at) => _ = missing.remove(at),
                 None => commands.entity(child).try_despawn(),
             }
         }
-        for joint in missing {
-            let name = Name::new(joint.to_owned());
-            commands.spawn((PhalanxAttachment::new(joint), JointEntity, name, ChildOf(entity)));
+        for (joint, name) in missing {
+            let name = Name::new(name.clone());
+            commands.spawn((PhalanxAttachment { joint }, JointEntity, name, ChildOf(entity)));
         }
     }
 }
@@ -139,17 +160,26 @@ fn find(
     attachments: Query<(Entity, Ref<PhalanxAttachment>, &ChildOf, Option<&Attached>)>,
     characters: Query<&PhalanxInstance>,
     mut removed: RemovedComponents<PhalanxAttachment>,
+    mut alone: RemovedComponents<ChildOf>,
     mut kept: Local<EntityHashMap<(RigId, usize)>>,
 ) {
     let crowd = &mut crowd.crowd;
-    for entity in removed.read().filter(|&entity| !attachments.contains(entity)) {
+    let gone = removed.read().chain(alone.read());
+    for entity in gone.filter(|&entity| !attachments.contains(entity)) {
+        commands.entity(entity).try_remove::<Attached>();
         if let Some((rig, joint)) = kept.remove(&entity) {
             // A rig that is gone keeps nothing.
             let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
         }
     }
     for (entity, attachment, child_of, attached) in &attachments {
-        let Ok(instance) = characters.get(child_of.parent()) else { continue };
+        let Ok(instance) = characters.get(child_of.parent()) else {
+            if let Some((rig, joint)) = kept.remove(&entity) {
+                let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
+                commands.entity(entity).try_remove::<Attached>();
+            }
+            continue;
+        };
         if attached.is_some_and(|attached| attached.rig == instance.rig) && !attachment.is_changed()
         {
             continue;

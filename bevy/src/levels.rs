@@ -14,8 +14,10 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::query::QueryItem;
 use bevy::mesh::{Mesh3d, mark_3d_meshes_as_changed_if_their_assets_changed};
 use bevy::pbr::{MeshMaterial3d, StandardMaterial};
-use bevy::prelude::{App, PostUpdate};
+use bevy::prelude::{App, PostUpdate, ReflectComponent, ReflectDefault};
+use bevy::reflect::Reflect;
 use phalanx::crowd::{Crowd, InstanceId};
+use std::sync::Arc;
 
 pub fn add(app: &mut App) {
     // Bevy chooses pipelines of meshes that have changed after that system.
@@ -23,7 +25,7 @@ pub fn add(app: &mut App) {
         .in_set(PhalanxSystems::Evaluate)
         .after(frame::evaluate)
         .before(mark_3d_meshes_as_changed_if_their_assets_changed);
-    app.add_systems(PostUpdate, choose);
+    app.register_type::<RigMaterial>().add_systems(PostUpdate, choose);
 }
 
 /// The surfaces of a level, in order.
@@ -51,8 +53,10 @@ fn shown(crowd: &Crowd, instance: InstanceId) -> Option<usize> {
     Some(crowd.tier_details(instance.rig()).ok()?.nth(number)?.detail_level())
 }
 
-/// The material of the rig for a child. The child has it, unless the game has put another in its place.
-#[derive(Component)]
+/// The material of the rig for a child that the plugin spawned. The child has it, unless the game has put another in its
+/// place. By this component children that come with a saved scene are known.
+#[derive(Component, Reflect, Clone, Default)]
+#[reflect(Component, Default, Clone)]
 pub struct RigMaterial(Handle<StandardMaterial>);
 
 /// What a child draws.
@@ -101,7 +105,11 @@ pub fn choose(
         if level == instance.level || !instance.own_meshes {
             continue;
         }
+        // A changed file whose setup has failed has other meshes than the rig that goes on.
         let Some(rig) = assets.get(instance.asset) else { continue };
+        if !crowd.rig(instance.rig).is_ok_and(|own| Arc::ptr_eq(own, &rig.rig)) {
+            continue;
+        }
         let instance = &mut *instance;
         instance.level = level;
         let mut surfaces = of_level(rig, level);

@@ -70,6 +70,8 @@ use ::phalanx::crowd::Tiers;
 use bevy::asset::{Asset, AssetApp, Assets};
 use bevy::camera::visibility::VisibilitySystems;
 use bevy::ecs::schedule::{InternedScheduleLabel, IntoScheduleConfigs, ScheduleLabel, SystemSet};
+use bevy::image::{CompressedImageFormatSupport, CompressedImageFormats};
+use bevy::light::SimulationLightSystems;
 use bevy::pbr::{StandardMaterial, skins_use_uniform_buffers};
 use bevy::prelude::{App, Image, Mesh, Plugin, PostUpdate, TransformSystems};
 use bevy::render::RenderApp;
@@ -109,7 +111,7 @@ pub enum PhalanxSystems {
 impl Plugin for PhalanxPlugin {
     fn build(&self, app: &mut App) {
         app.init_asset::<PhalanxRig>()
-            .register_asset_loader(RigLoader)
+            .preregister_asset_loader::<RigLoader>(loader::EXTENSIONS)
             .init_resource::<PhalanxCrowd>()
             .register_type::<PhalanxCharacter>()
             .register_type::<PhalanxPlayer>();
@@ -138,8 +140,9 @@ impl Plugin for PhalanxPlugin {
                 .after(TransformSystems::Propagate)
                 .after(VisibilitySystems::CalculateBounds)
                 .after(VisibilitySystems::VisibilityPropagate)
-                // A camera may follow a joint.
+                // A camera or a light may follow a joint.
                 .before(VisibilitySystems::UpdateFrusta)
+                .before(SimulationLightSystems::UpdateBounds)
                 .before(VisibilitySystems::CheckVisibility),
         );
         scenes::add(app);
@@ -170,6 +173,9 @@ impl Plugin for PhalanxPlugin {
                  uniform buffer per mesh"
             );
         }
+        let compressed = app.world().get_resource::<CompressedImageFormatSupport>();
+        let compressed = compressed.map_or(CompressedImageFormats::NONE, |all| all.0);
+        app.register_asset_loader(RigLoader { compressed });
         views::finish(app);
         init::<Mesh>(app);
         init::<Image>(app);

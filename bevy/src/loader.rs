@@ -4,7 +4,7 @@ use crate::rig_assets::Store;
 use crate::{images, meshes};
 use bevy::asset::io::Reader;
 use bevy::asset::{Asset, AssetLoader, AssetPath, Handle, LoadContext, ReadAssetBytesError};
-use bevy::image::TextureError;
+use bevy::image::{CompressedImageFormats, TextureError};
 use bevy::mesh::Mesh;
 use bevy::pbr::StandardMaterial;
 use bevy::reflect::TypePath;
@@ -30,8 +30,12 @@ pub struct PhalanxRig {
 
 impl PhalanxRig {
     /// A rig whose meshes, materials and images are stored.
-    pub(crate) fn store(rig: Arc<Rig>, store: &mut impl Store) -> Result<Self, RigLoaderError> {
-        let materials = images::materials(&rig, store)?;
+    pub(crate) fn store(
+        rig: Arc<Rig>,
+        store: &mut impl Store,
+        compressed: CompressedImageFormats,
+    ) -> Result<Self, RigLoaderError> {
+        let materials = images::materials(&rig, store, compressed)?;
         let surfaces = meshes::surfaces(&rig, &materials, store);
         Ok(Self { rig, surfaces })
     }
@@ -107,8 +111,14 @@ pub enum RigLoaderError {
 }
 
 /// Loads [`PhalanxRig`]s. Files that Bevy's own loader reads, too, are loaded by type: `assets.load::<PhalanxRig>`.
-#[derive(Default, TypePath)]
-pub struct RigLoader;
+#[derive(TypePath)]
+pub struct RigLoader {
+    /// Formats of compressed images that the device reads.
+    pub(crate) compressed: CompressedImageFormats,
+}
+
+/// Bevy chooses by extension where a path has a label, and there .glb and .gltf are its own.
+pub(crate) const EXTENSIONS: &[&str] = &["vrm", "phx"];
 
 impl AssetLoader for RigLoader {
     type Asset = PhalanxRig;
@@ -155,12 +165,11 @@ impl AssetLoader for RigLoader {
             }
             rig
         };
-        PhalanxRig::store(Arc::new(rig), context)
+        PhalanxRig::store(Arc::new(rig), context, self.compressed)
     }
 
     fn extensions(&self) -> &[&str] {
-        // Bevy chooses by extension where a path has a label, and there .glb and .gltf are its own.
-        &["vrm", "phx"]
+        EXTENSIONS
     }
 }
 

@@ -16,7 +16,7 @@ use bevy::reflect::Reflect;
 use phalanx::crowd::{ModifierId, PoseSpace, RigId, Space, Target};
 use phalanx::glam;
 use phalanx::math::Affine3x4;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use tracing::warn;
 
@@ -165,13 +165,15 @@ struct Input {
     listed: bool,
 }
 
-/// Complaints by rig and name, so that each is logged once.
+/// Names by rig that were complained of, so that each is logged once.
 #[derive(Default)]
-pub(crate) struct Complaints(HashSet<(RigId, String)>);
+pub(crate) struct Complaints(HashMap<RigId, HashSet<String>>);
 
 impl Complaints {
     pub(crate) fn warn(&mut self, entity: Entity, rig: RigId, name: &str, why: impl Display) {
-        if self.0.insert((rig, name.to_owned())) {
+        let of_rig = self.0.entry(rig).or_default();
+        if !of_rig.contains(name) {
+            of_rig.insert(name.to_owned());
             warn!("{entity}: {name}: {why}");
         }
     }

@@ -60,6 +60,13 @@ fn extract_palettes(
     if !jobs.is_sorted_by_key(|job| job.to) {
         jobs.sort_unstable_by_key(|job| job.to);
     }
+    // Rows beyond what Bevy has reserved for a mesh, whose skin a game may change, would be those of another.
+    let mut end = skins.current_staging_buffer.len();
+    for job in jobs.iter_mut().rev() {
+        let reserved = end.saturating_sub(job.to);
+        job.rows.end = job.rows.end.min(job.rows.start + reserved);
+        end = job.to;
+    }
     let crowd = &**crowd;
     let mut rest = &mut skins.current_staging_buffer[..];
     let mut jobs = &jobs[..];

@@ -4,11 +4,13 @@ use bevy::ecs::prelude::*;
 use bevy::prelude::{ReflectComponent, ReflectDefault};
 use bevy::reflect::Reflect;
 use phalanx::crowd::{AtEnd, LoopMode, PlayOptions};
+use std::mem::{Discriminant, discriminant};
 
 /// Plays clips and blend spaces by their names. Calls are kept until the rig has loaded, and are applied in the next
 /// [`PhalanxSystems::Bind`](crate::PhalanxSystems::Bind), in order. A call that the
 /// crowd refuses changes nothing; it is logged with its reason and sent as a [`PhalanxError`]. At most 1,024 calls wait;
-/// beyond, the oldest go. [`PhalanxCrowd::state`](crate::PhalanxCrowd::state) reads what plays.
+/// beyond, the oldest go. [`PhalanxCrowd::state`](crate::PhalanxCrowd::state) reads what plays, which is in the crowd and
+/// not in this component: for a scene that is saved, put [`PhalanxCrowd::player_of`](crate::PhalanxCrowd::player_of) here.
 ///
 /// ```
 /// use bevy_phalanx::PhalanxPlayer;
@@ -120,6 +122,9 @@ impl PlayCall {
     }
 }
 
+/// What a call sets: its kind, a name, a layer, the kind of change.
+type Set<'a> = (Discriminant<Call>, Option<&'a str>, Option<usize>, Option<Discriminant<Change>>);
+
 /// One call.
 #[derive(Reflect, Clone, Debug)]
 pub(crate) enum Call {
@@ -155,6 +160,21 @@ pub(crate) enum Change {
 }
 
 impl Call {
+    /// What it sets, whatever that was before; `None` for a call that does more.
+    fn sets(&self) -> Option<Set<'_>> {
+        let (name, layer, change) = match self {
+            Self::Named { name, layer, change } => match change {
+                Change::Play(_) | Change::Stop { .. } => return None,
+                Change::Weight { fade, .. } if *fade != 0.0 => return None,
+                _ => (Some(name.as_str()), *layer, Some(discriminant(change))),
+            },
+            Self::LayerWeight { layer, fade: 0.0, .. } => (None, Some(*layer), None),
+            Self::CharacterSpeed { .. } => (None, None, None),
+            Self::StopAll { .. } | Self::LayerWeight { .. } => return None,
+        };
+        Some((discriminant(self), name, layer, change))
+    }
+
     /// The clip or blend space that it is about.
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -169,6 +189,10 @@ const MAX_CALLS: usize = 1024;
 
 impl PhalanxPlayer {
     pub(crate) fn push(&mut self, call: Call) {
+        // What a game sets in each frame while a file loads takes the place of what it has set before.
+        if let Some(set) = call.sets() {
+            self.calls.retain(|other| other.sets() != Some(set));
+        }
         if self.calls.len() == MAX_CALLS {
             self.calls.drain(..MAX_CALLS / 2);
         }

@@ -2,8 +2,8 @@
 
 use crate::loader::{PhalanxRig, RigLoaderError};
 use bevy::asset::{Assets, Handle, LoadContext};
-use bevy::ecs::system::{ResMut, SystemParam};
-use bevy::image::Image;
+use bevy::ecs::system::{Res, ResMut, SystemParam};
+use bevy::image::{CompressedImageFormatSupport, CompressedImageFormats, Image};
 use bevy::mesh::Mesh;
 use bevy::pbr::StandardMaterial;
 use phalanx::rig::Rig;
@@ -53,6 +53,7 @@ pub struct RigAssets<'w> {
     pub materials: ResMut<'w, Assets<StandardMaterial>>,
     /// Images.
     pub images: ResMut<'w, Assets<Image>>,
+    compressed: Option<Res<'w, CompressedImageFormatSupport>>,
 }
 
 impl RigAssets<'_> {
@@ -61,7 +62,8 @@ impl RigAssets<'_> {
     /// # Errors
     /// If an image is refused.
     pub fn add(&mut self, rig: impl Into<Arc<Rig>>) -> Result<Handle<PhalanxRig>, RigLoaderError> {
-        let rig = PhalanxRig::store(rig.into(), self)?;
+        let compressed = self.compressed.as_ref().map_or(CompressedImageFormats::NONE, |all| all.0);
+        let rig = PhalanxRig::store(rig.into(), self, compressed)?;
         Ok(self.rigs.add(rig))
     }
 }

@@ -3,7 +3,7 @@
 use crate::PhalanxSystems;
 use crate::character::{self, PhalanxCharacter, PhalanxInstance};
 use crate::crowd::PhalanxCrowd;
-use crate::joints::PhalanxAttachment;
+use crate::joints::{self, PhalanxAttachment};
 use crate::morphs::{self, Morphed};
 use bevy::asset::AssetServer;
 use bevy::camera::primitives::Aabb;
@@ -183,12 +183,8 @@ fn rigid(
     let mut mesh = commands.entity(mesh);
     mesh.insert((transform, ChildOf(character)));
     if let Some(joint) = joint {
-        let (skeleton, joint) = (rig.skeleton(), usize::from(joint));
-        let name = &skeleton.names()[joint];
-        mesh.insert(match skeleton.joint(name) == Ok(joint) {
-            true => PhalanxAttachment::new(name),
-            false => PhalanxAttachment::new(&skeleton.path(joint)),
-        });
+        let joint = joints::handle(rig.skeleton(), usize::from(joint));
+        mesh.insert(PhalanxAttachment { joint });
     }
     0..0
 }

@@ -15,7 +15,7 @@ use bevy::light::{
     SimulationLightSystems, SpotLight, spot_light_clip_from_view, spot_light_world_from_view,
 };
 use bevy::math::Mat4;
-use bevy::prelude::{App, GlobalTransform, InheritedVisibility, PostUpdate};
+use bevy::prelude::{App, Camera2d, GlobalTransform, InheritedVisibility, PostUpdate};
 use phalanx::crowd::{InstanceId, View};
 use std::f32::consts::FRAC_PI_2;
 use tracing::warn;
@@ -61,7 +61,7 @@ fn set_visible(
 /// reflection probes, show what cameras and lights have made it evaluate.
 fn set_views(
     mut crowd: ResMut<PhalanxCrowd>,
-    cameras: Query<(&Camera, &GlobalTransform)>,
+    cameras: Query<(&Camera, &GlobalTransform), Without<Camera2d>>,
     suns: Query<(&DirectionalLight, &Cascades)>,
     spots: Query<(&SpotLight, &GlobalTransform, &InheritedVisibility)>,
     points: Query<(&PointLight, &GlobalTransform, &InheritedVisibility)>,

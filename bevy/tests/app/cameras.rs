@@ -3,10 +3,11 @@
 use crate::common;
 use crate::pictures::{assert_alike, play_all, save};
 use bevy::camera::RenderTarget;
-use bevy::camera::primitives::Frustum;
+use bevy::camera::primitives::{Frustum, Sphere};
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::tonemapping::Tonemapping;
 use bevy::gltf::GltfAssetLabel;
+use bevy::light::cascade::Cascades;
 use bevy::math::primitives::ViewFrustum;
 use bevy::prelude::*;
 use bevy::render::gpu_readback::{Readback, ReadbackComplete};
@@ -135,5 +136,47 @@ fn a_camera_at_a_joint_culls_by_where_it_is() {
             assert!(a.abs_diff_eq(b, 1e-3), "side {side} in frame {i}: {b}, not {a}");
         }
         assert!((place.translation().x - i as f32).abs() < 0.5, "it follows");
+    }
+}
+
+#[test]
+fn shadows_and_lights_at_a_joint_are_where_it_is() {
+    let mut app = common::app(&common::built_in());
+    common::scene(&mut app, Vec3::new(0.0, 3.0, 9.0), Vec3::new(0.0, 1.5, 0.0));
+    for mut sun in app.world_mut().query::<&mut DirectionalLight>().iter_mut(app.world_mut()) {
+        sun.shadow_maps_enabled = true;
+    }
+    let rig = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let mut player = PhalanxPlayer::default();
+    player.play("Walk").repeat();
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), player)).id();
+    let images = [common::image(&mut app), common::image(&mut app)];
+    let [first, second] = images.map(|image| RenderTarget::Image(image.into()));
+    let head = (PhalanxAttachment::new("Head"), ChildOf(character));
+    let camera = (Camera3d::default(), Camera { order: 1, ..default() }, first, head.clone());
+    let camera = app.world_mut().spawn(camera).id();
+    let free = (Camera3d::default(), Camera { order: 2, ..default() }, second);
+    let free = app.world_mut().spawn((free, Transform::default())).id();
+    let torch = app.world_mut().spawn((PointLight::default(), head)).id();
+    common::bound(&mut app, 1);
+    (0..3).for_each(|_| app.update());
+    for i in 0..6 {
+        // Where the head was, below the character's new place.
+        let [old, was] = [camera, character]
+            .map(|e| app.world().get::<GlobalTransform>(e).expect("placed").affine());
+        let now = Transform::from_xyz(i as f32 * 0.3, 0.0, 0.0);
+        app.world_mut().entity_mut(character).insert(now);
+        let expected = now.compute_affine() * was.inverse() * old;
+        app.world_mut().entity_mut(free).insert(Transform::from_matrix(expected.into()));
+        app.update();
+        let world = app.world_mut();
+        let cascades = world.query::<&Cascades>().single(world).expect("a sun");
+        let [ours, theirs] =
+            [camera, free].map(|e| cascades.cascades[&e][0].world_from_cascade.w_axis.truncate());
+        // Places of cascades are in whole texels.
+        assert!(ours.distance(theirs) < 0.1, "{ours}, not {theirs}, in frame {i}");
+        let place = world.get::<GlobalTransform>(torch).expect("placed").translation();
+        let sphere = Vec3::from(world.get::<Sphere>(torch).expect("a light").center);
+        assert!(place.distance(sphere) < 1e-3, "{sphere}, not {place}, in frame {i}");
     }
 }

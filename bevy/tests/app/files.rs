@@ -6,12 +6,14 @@ use bevy::asset::io::file::FileAssetReader;
 use bevy::asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy::prelude::*;
 use bevy::world_serialization::WorldAssetRoot;
+use bevy_phalanx::phalanx::crowd::{Tier, TierDetail, Tiers};
 use bevy_phalanx::phalanx::format::{ClipForm, LibraryWriter, Provenance};
 use bevy_phalanx::{
     PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxPlayer,
-    PhalanxPlugin, PhalanxRig,
+    PhalanxPlugin, PhalanxRig, RigSettings, RigSetup,
 };
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A folder of a test's own, empty.
@@ -417,4 +419,53 @@ fn positions(json: &serde_json::Value) -> (usize, usize) {
     assert!(view.get("byteStride").is_none_or(|stride| number(stride) == 12));
     assert_eq!(accessor["componentType"], 5126);
     (number(&view["byteOffset"]) + number(&accessor["byteOffset"]), number(&accessor["count"]))
+}
+
+#[test]
+fn a_reload_that_the_setup_refuses_leaves_levels_as_they_are() {
+    let Some(models) = common::models() else { return };
+    let folder = folder("refused");
+    for file in ["a.glb", "b.glb"] {
+        std::fs::copy(models.join("Fox.glb"), folder.join(file)).expect("copied");
+    }
+    let mut app = common::app(&folder);
+    common::scene(&mut app, Vec3::new(0.0, 1.5, 4.0), Vec3::new(0.0, 1.0, 0.0));
+    let detail = TierDetail { level: 1, leave_out: vec!["b_Head_05".into()] };
+    let tiers = vec![
+        Tier { height: 60.0, ..Tier::default() },
+        Tier { height: 1.0, detail: Some(detail), ..Tier::default() },
+    ];
+    let tiers = Tiers { tiers, ..Tiers::default() };
+    let mut crowd = app.world_mut().resource_mut::<PhalanxCrowd>();
+    crowd.crowd.set_tiers(Some(tiers)).expect("valid tiers");
+    let assets = app.world().resource::<AssetServer>().clone();
+    let lods = |settings: &mut RigSettings| settings.lods = vec!["b.glb".into()];
+    let rig: Handle<PhalanxRig> = assets.load_builder().with_settings(lods).load("a.glb");
+    let refuses = Arc::new(AtomicBool::new(false));
+    let refused = refuses.clone();
+    let setup = RigSetup::new(move |_, _, _| match refused.load(Ordering::SeqCst) {
+        false => Ok(()),
+        true => Err("the clip is gone".into()),
+    });
+    app.world_mut().resource_mut::<PhalanxCrowd>().set_up(&rig, setup);
+    let small = Transform::from_scale(Vec3::splat(0.02));
+    let fox = app.world_mut().spawn((PhalanxCharacter(rig.clone()), small)).id();
+    common::bound(&mut app, 1);
+    (0..3).for_each(|_| app.update());
+    let loaded = |world: &World| {
+        world.resource::<Assets<PhalanxRig>>().get(&rig).expect("loaded").rig.clone()
+    };
+    let old = loaded(app.world());
+    refuses.store(true, Ordering::SeqCst);
+    for file in ["a.glb", "b.glb"] {
+        std::fs::copy(models.join("pab.glb"), folder.join(file)).expect("copied");
+    }
+    assets.reload("a.glb");
+    until(&mut app, "the file is read again", |world| !Arc::ptr_eq(&loaded(world), &old));
+    app.world_mut().get_mut::<Transform>(fox).expect("a fox").translation.z = -90.0;
+    (0..4).for_each(|_| app.update());
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let instance = crowd.instance(fox).expect("it lives on");
+    assert_eq!(crowd.crowd.tier(instance), Some(1));
+    assert!(Arc::ptr_eq(crowd.crowd.rig(instance.rig()).expect("kept"), &old));
 }

@@ -1,12 +1,13 @@
 //! Attachments are at their joints in the same frame.
 
-use crate::bare;
+use crate::{bare, common, files};
 use bevy::math::{Affine3A, Vec3A};
 use bevy::prelude::*;
+use bevy_phalanx::phalanx::crowd::PoseStage;
 use bevy_phalanx::phalanx::playback::{Mixer, PlayOptions};
 use bevy_phalanx::{
-    PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxRig, RigAssets,
-    phalanx,
+    PhalanxAttachment, PhalanxCharacter, PhalanxCrowd, PhalanxJointEntities, PhalanxPlugin,
+    PhalanxRig, RigAssets, phalanx,
 };
 use std::sync::Arc;
 
@@ -202,4 +203,55 @@ fn a_rider_is_in_the_crowd_where_its_mount_is() {
         assert!(off < 1e-3, "{off} m in frame {i}");
         equal(world(&app, rider), place(i).compute_affine() * by_mixer("Chest", i) * seat);
     }
+}
+
+#[test]
+fn joints_of_one_name_have_entities_of_their_own() {
+    let folder = files::folder("names");
+    let (mut json, data) = files::parts(&common::built_in().join("mannequin.glb"));
+    let nodes = json["nodes"].as_array_mut().expect("a list");
+    for node in nodes.iter_mut().filter(|node| node["name"].as_str().is_some()) {
+        if node["name"].as_str().is_some_and(|name| name.ends_with("HandIndex1")) {
+            node["name"] = "Finger".into();
+        }
+    }
+    files::write_glb(&folder.join("a.glb"), &json, &data);
+    let mut app = common::bare(&folder, PhalanxPlugin::default());
+    let rig: Handle<PhalanxRig> = app.world().resource::<AssetServer>().load("a.glb");
+    let character = app.world_mut().spawn((PhalanxCharacter(rig), PhalanxJointEntities)).id();
+    common::bound(&mut app, 1);
+    (0..3).for_each(|_| app.update());
+    let world = app.world_mut();
+    let mut all = world.query::<(&Name, &GlobalTransform)>();
+    let fingers = all.iter(world).filter(|(name, _)| name.as_str() == "Finger");
+    let mut fingers: Vec<Vec3> = fingers.map(|(_, place)| place.translation()).collect();
+    fingers.sort_by(|a, b| a.x.total_cmp(&b.x));
+    // Hands in the rest pose: left is towards +x.
+    assert!(fingers.len() == 2 && fingers[0].x < -0.2 && fingers[1].x > 0.2, "{fingers:?}");
+    assert!(app.world().get::<PhalanxCharacter>(character).is_some());
+}
+
+#[test]
+fn what_hangs_no_longer_is_not_watched() {
+    let mut app = bare::app();
+    let rig = bare::rig(&mut app);
+    let character = bare::walker(&mut app, &rig, place(0));
+    let [hat, sword] = ["Head", "RightHand"].map(|joint| attach(&mut app, joint, character));
+    (0..3).for_each(|_| app.update());
+    let watched = |app: &App| {
+        let crowd = app.world().resource::<PhalanxCrowd>();
+        let instance = crowd.instance(character).expect("bound");
+        let of = crowd.crowd.watched(instance, PoseStage::After);
+        of.map_or(0, |of| (0..47).filter(|&joint| of.model(joint).is_some()).count())
+    };
+    // The modifiers of the rig watch none.
+    assert_eq!(watched(&app), 2);
+    app.world_mut().entity_mut(hat).remove::<ChildOf>();
+    let tree = app.world_mut().spawn(Transform::default()).id();
+    app.world_mut().entity_mut(sword).insert(ChildOf(tree));
+    (0..3).for_each(|_| app.update());
+    assert_eq!(watched(&app), 0);
+    app.world_mut().entity_mut(hat).insert(ChildOf(character));
+    app.update();
+    assert_eq!(watched(&app), 1);
 }

@@ -3,6 +3,7 @@
 use crate::bare;
 use crate::common::{bare, bound, built_in};
 use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::entity_disabling::Disabled;
 use bevy::prelude::*;
 use bevy::world_serialization::DynamicWorldBuilder;
 use bevy_phalanx::{
@@ -202,4 +203,83 @@ fn a_scene_of_several_characters_is_spawned_again_and_again() {
         assert!(at.affine().abs_diff_eq(head.affine(), 1e-4), "{at:?} {head:?}");
     }
     assert_eq!(count(&app), 9);
+}
+
+#[test]
+fn a_disabled_character_stands_still_and_goes_on() {
+    let mut app = bare::app();
+    let rig = bare::rig(&mut app);
+    let entity = bare::walker(&mut app, &rig, Transform::IDENTITY);
+    app.world_mut().get_mut::<PhalanxPlayer>(entity).expect("plays").set_character_speed(2.0);
+    (0..4).for_each(|_| app.update());
+    let time = |app: &App| {
+        let state = app.world().resource::<PhalanxCrowd>().state(entity, "Walk");
+        state.expect("it plays").time
+    };
+    let before = time(&app);
+    app.world_mut().entity_mut(entity).insert_recursive::<Children>(Disabled);
+    // Calls wait.
+    app.world_mut().get_mut::<PhalanxPlayer>(entity).expect("plays").set_layer_weight(0, 0.5);
+    (0..5).for_each(|_| app.update());
+    assert_eq!(time(&app), before);
+    app.world_mut().entity_mut(entity).remove_recursive::<Children, Disabled>();
+    (0..6).for_each(|_| app.update());
+    // The first of these frames starts it again, before the clock advances.
+    let (passed, expected) = (time(&app) - before, 6.0 * 2.0 / 60.0);
+    assert!((passed - expected).abs() < 1e-6, "{passed} s, not {expected}");
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let instance = crowd.instance(entity).expect("bound");
+    assert_eq!(crowd.playing(entity).expect("plays").layer_weight(0).ok(), Some(0.5));
+    assert!(crowd.crowd.shown(instance).is_some(), "it is evaluated again");
+    assert_eq!(count(&app), 1);
+    // One that is disabled from the beginning, and goes.
+    let other = bare::walker(&mut app, &rig, Transform::IDENTITY);
+    app.world_mut().entity_mut(other).insert(Disabled);
+    (0..3).for_each(|_| app.update());
+    app.world_mut().despawn(other);
+    app.update();
+    assert_eq!(count(&app), 1);
+}
+
+#[test]
+fn a_running_world_that_is_saved_comes_back_whole() {
+    let mut app = bare::app();
+    app.register_type::<Transform>()
+        .register_type::<ChildOf>()
+        .register_type::<Children>()
+        .register_type::<Visibility>()
+        .register_type::<Name>()
+        .register_type::<Mesh3d>()
+        .register_type::<MeshMaterial3d<StandardMaterial>>()
+        .register_type::<bevy::mesh::skinning::SkinnedMesh>();
+    let rig = bare::rig(&mut app);
+    let entity = bare::walker(&mut app, &rig, Transform::IDENTITY);
+    app.world_mut().entity_mut(entity).insert(PhalanxJointEntities);
+    (0..4).for_each(|_| app.update());
+    let numbers = |app: &mut App| {
+        let meshes = app.world_mut().query::<&Mesh3d>().iter(app.world()).count();
+        (meshes, app.world_mut().query::<&PhalanxAttachment>().iter(app.world()).count())
+    };
+    let before = numbers(&mut app);
+    assert!(before.0 > 0 && before.1 == 47, "{before:?}");
+    let player = app.world().resource::<PhalanxCrowd>().player_of(entity).expect("bound");
+    app.world_mut().entity_mut(entity).insert(player);
+    let all: Vec<Entity> = {
+        let mut all = app.world_mut().query_filtered::<Entity, With<Transform>>();
+        all.iter(app.world()).collect()
+    };
+    let registry = app.world().resource::<AppTypeRegistry>().clone();
+    let scene = DynamicWorldBuilder::from_world(app.world(), &registry.read())
+        .extract_entities(all.into_iter())
+        .build();
+    let time = app.world().resource::<PhalanxCrowd>().state(entity, "Walk").expect("plays").time;
+    app.world_mut().despawn(entity);
+    app.update();
+    let mut copies = EntityHashMap::default();
+    scene.write_to_world(app.world_mut(), &mut copies).expect("it is written");
+    (0..4).for_each(|_| app.update());
+    assert_eq!(numbers(&mut app), before);
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    let state = crowd.state(copies[&entity], "Walk").expect("it plays on");
+    assert!((state.time - time - 4.0 / 60.0).abs() < 1e-4, "{} s after {time} s", state.time);
 }

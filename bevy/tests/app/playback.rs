@@ -3,11 +3,13 @@
 use crate::common::{bare, bound, built_in};
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
 use bevy_phalanx::phalanx::crowd::{BlendSpace, EventKind};
 use bevy_phalanx::{
     PhalanxCharacter, PhalanxCrowd, PhalanxError, PhalanxEvent, PhalanxPlayer, PhalanxPlugin,
     PhalanxRig, PhalanxRootMotion, PlayerError, RigSettings, RigSetup,
 };
+use std::time::Duration;
 
 /// A character of the built-in rig that plays something.
 fn spawn(app: &mut App, play: impl FnOnce(&mut PhalanxPlayer)) -> Entity {
@@ -70,7 +72,20 @@ fn events_come_in_order_with_entity_clip_and_marker() {
     assert!(of(walker, EventKind::Finished).is_empty());
     assert_eq!(of(fighter, EventKind::Finished), [(1.3f64 * 64.0).ceil() as i32]);
     assert!(seen.iter().all(|e| e.2 == if e.1 == walker { "Walk" } else { "Attack" }));
-    assert!(seen.is_sorted_by_key(|e| e.0));
+    // In one step of two passes they come by time.
+    let second = TimeUpdateStrategy::ManualDuration(Duration::from_secs(1));
+    let frame = app.world_mut().remove_resource::<TimeUpdateStrategy>().expect("set");
+    app.insert_resource(second);
+    app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::from_secs(2));
+    app.update();
+    app.insert_resource(frame);
+    let events = cursor.read(app.world().resource::<Messages<PhalanxEvent>>());
+    let markers: Vec<&str> = events.filter_map(PhalanxEvent::marker).collect();
+    let mut of_pass = steps;
+    of_pass.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let expected = of_pass.map(|(name, _)| name).repeat(2);
+    let listed = markers.into_iter().filter(|marker| expected.contains(marker));
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
     // A stop within an eighth of a second.
     player(&mut app, walker).stop("Walk", 0.125);
     let mut stopped = Vec::new();
@@ -393,4 +408,24 @@ fn root_motion_moves_scaled_and_turned_characters() {
 #[test]
 fn root_motion_in_fixed_steps() {
     walked(PhalanxPlugin { schedule: FixedPostUpdate.intern(), ..PhalanxPlugin::default() });
+}
+
+#[test]
+fn what_is_set_in_each_frame_does_not_crowd_out_what_plays() {
+    let mut app = bare(&built_in(), PhalanxPlugin::default());
+    let mut player = PhalanxPlayer::default();
+    player.play("Walk").repeat();
+    for i in 0..3000 {
+        player.set_speed("Walk", 1.0 + i as f32 / 3000.0);
+        player.set_layer_weight(0, 0.5);
+        player.set_character_speed(2.0);
+    }
+    let rig = app.world().resource::<AssetServer>().load("mannequin.glb");
+    let entity = app.world_mut().spawn((PhalanxCharacter(rig), player)).id();
+    bound(&mut app, 1);
+    app.update();
+    let crowd = app.world().resource::<PhalanxCrowd>();
+    assert_eq!(crowd.state(entity, "Walk").expect("it walks").speed, 1.0 + 2999.0 / 3000.0);
+    let playing = crowd.playing(entity).expect("bound");
+    assert_eq!((playing.layer_weight(0), playing.character_speed()), (Ok(0.5), 2.0));
 }

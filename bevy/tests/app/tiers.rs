@@ -2,6 +2,7 @@
 
 use crate::common;
 use crate::pictures::save;
+use bevy::camera::RenderTarget;
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::ViewVisibility;
 use bevy::math::Vec3A;
@@ -164,4 +165,14 @@ fn boxes_hold_the_meshes_at_the_edges_of_the_picture() {
         }
     }
     assert!(exact > 20, "{exact} boxes are those of poses");
+}
+
+#[test]
+fn a_flat_camera_is_no_view() {
+    let Some((mut app, all)) = app(Tiers::default(), &[Vec3::new(0.0, 0.0, 60.0)]) else { return };
+    assert_eq!(tier(&app, all[0]), None, "behind the camera");
+    let image = RenderTarget::Image(common::image(&mut app).into());
+    app.world_mut().spawn((Camera2d, Camera { order: 1, ..default() }, image));
+    (0..3).for_each(|_| app.update());
+    assert_eq!(tier(&app, all[0]), None);
 }
