@@ -13,13 +13,22 @@ use std::sync::Arc;
 
 const STEP: f64 = 1.0 / 60.0;
 
-/// The model matrix of a joint by a mixer of its own that walks for some steps.
-fn by_mixer(joint: &str, steps: usize) -> Affine3A {
+/// A mixer of its own that walks for some steps.
+fn mixer(steps: usize) -> Mixer {
     let rig = Arc::new(phalanx::import::mannequin().expect("built in"));
     let mut mixer = Mixer::new(rig).expect("made");
     let walk = mixer.clip_named("Walk").expect("a clip");
     mixer.player().play(0, walk, &PlayOptions::default()).expect("plays");
     (0..steps).for_each(|_| mixer.advance(STEP).expect("a step"));
+    mixer
+}
+
+/// The model matrix of a joint by a mixer.
+fn by_mixer(joint: &str, steps: usize) -> Affine3A {
+    joint_of(&mixer(steps), joint)
+}
+
+fn joint_of(mixer: &Mixer, joint: &str) -> Affine3A {
     let [x, y, z] = mixer.model_matrix(joint).expect("a joint").rows;
     Affine3A::from_cols_array(&[
         x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2], x[3], y[3], z[3],
@@ -143,9 +152,10 @@ fn joint_entities_are_at_their_joints() {
     let all: Vec<(Entity, String)> =
         all.iter(app.world()).map(|(e, name, _)| (e, name.to_string())).collect();
     assert_eq!(all.len(), 47);
+    let mixer = mixer(4);
     // The left index finger has springs.
     for (entity, name) in all.into_iter().filter(|(_, name)| !name.starts_with("LeftHandIndex")) {
-        equal(world(&app, entity), place(3).compute_affine() * by_mixer(&name, 4));
+        equal(world(&app, entity), place(3).compute_affine() * joint_of(&mixer, &name));
     }
 }
 
