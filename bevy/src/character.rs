@@ -7,7 +7,7 @@ use crate::events::PhalanxError;
 use crate::levels;
 use crate::loader::PhalanxRig;
 use crate::morphs::{self, Morphed};
-use crate::player::PhalanxPlayer;
+use crate::player::{Call, PhalanxPlayer};
 use bevy::asset::{AssetId, Assets, Handle};
 use bevy::camera::primitives::Aabb;
 use bevy::camera::visibility::{InheritedVisibility, NoAutoAabb, Visibility};
@@ -141,7 +141,8 @@ fn release(
         let gone = |entity: &Entity, _: &mut InstanceId| !all.contains(*entity);
         leave.extend(crowd.instances.extract_if(gone).map(|(_, instance)| instance));
     }
-    let mut unbound: Vec<Entity> = orphans.iter().collect();
+    // With what they go on with, if they get another rig.
+    let mut unbound: Vec<(Entity, Option<Vec<Call>>)> = orphans.iter().map(|e| (e, None)).collect();
     waiting.extend(&changed);
     waiting.sort_unstable();
     waiting.dedup();
@@ -155,9 +156,7 @@ fn release(
         if loaded {
             let names = crowd.rigs.get(&instance.asset).map(|loaded| &loaded.names);
             let calls = names.map(|names| calls::resume(&crowd.crowd, names, instance.instance));
-            let calls = calls.unwrap_or_default();
-            crowd.resumed.insert(entity, Resumed { calls, ..Resumed::default() });
-            unbound.push(entity);
+            unbound.push((entity, Some(calls.unwrap_or_default())));
         }
         // Until the other rig has loaded, it stays what it is.
         !loaded
@@ -167,19 +166,20 @@ fn release(
             Ok(names) => {
                 for (entity, instance) in all.iter().filter(|(_, i)| i.asset == asset) {
                     let calls = calls::resume(&crowd.crowd, &names, instance.instance);
-                    crowd.resumed.insert(entity, Resumed { calls, ..Resumed::default() });
-                    unbound.push(entity);
+                    unbound.push((entity, Some(calls)));
                 }
             }
             Err(error) => error!("{}: its characters stay as they were: {error}", rig.name()),
         }
     }
-    for entity in unbound {
+    for (entity, calls) in unbound {
         let Ok((_, instance)) = all.get(entity) else { continue };
-        let meshes = instance.meshes.iter().map(|(mesh, _)| *mesh);
-        match crowd.resumed.get_mut(&entity).filter(|_| instance.own_meshes) {
-            Some(resumed) => resumed.meshes = meshes.collect(),
-            None => meshes.for_each(|mesh| commands.entity(mesh).try_despawn()),
+        let mut meshes: Vec<Entity> = instance.meshes.iter().map(|(mesh, _)| *mesh).collect();
+        if calls.is_none() || !instance.own_meshes {
+            meshes.drain(..).for_each(|mesh| commands.entity(mesh).try_despawn());
+        }
+        if let Some(calls) = calls {
+            crowd.resumed.insert(entity, Resumed { calls, meshes });
         }
         if let Ok(mut scene) = scenes.get_mut(entity) {
             // Bevy spawns it again.

@@ -72,49 +72,38 @@ const FEET: &str = "feet";
 
 pub fn add(app: &mut App) {
     app.register_type::<PhalanxFeet>();
+    let set_grounds = set_grounds.run_if(resource_exists::<PhalanxGround>);
     let systems = (set_weights, set_grounds)
         .after(frame::set_worlds)
         .before(frame::evaluate)
-        .in_set(PhalanxSystems::Evaluate)
-        .run_if(resource_exists::<PhalanxGround>);
-    let lift = lift
-        .before(frame::evaluate)
-        .in_set(PhalanxSystems::Evaluate)
-        .run_if(resource_removed::<PhalanxGround>);
-    app.add_systems(PostUpdate, (systems, lift));
-}
-
-/// Without a ground, feet are as animated.
-fn lift(
-    mut crowd: ResMut<PhalanxCrowd>,
-    characters: Query<(&PhalanxInstance, Option<&PhalanxFeet>)>,
-) {
-    for (instance, feet) in &characters {
-        let Some(modifier) = crowd.modifier(instance.rig, FEET) else { continue };
-        let seconds = feet.map_or(0.0, |feet| feet.seconds);
-        if let Ok(mut player) = crowd.crowd.player(instance.instance)
-            && let Err(why) = player.fade_modifier(modifier, 0.0, seconds)
-        {
-            warn!("feet stay where they are: {why}");
-        }
-    }
+        .in_set(PhalanxSystems::Evaluate);
+    app.add_systems(PostUpdate, systems);
 }
 
 type ChangedFeet = Or<(Changed<PhalanxFeet>, Added<PhalanxInstance>)>;
 
+/// Weights of feet; without a ground, feet are as animated.
 fn set_weights(
     mut crowd: ResMut<PhalanxCrowd>,
-    ground: Res<PhalanxGround>,
+    ground: Option<Res<PhalanxGround>>,
+    mut stood: Local<bool>,
     changed: Query<Entity, ChangedFeet>,
     mut removed: RemovedComponents<PhalanxFeet>,
     characters: Query<(Entity, &PhalanxInstance, Option<&PhalanxFeet>)>,
     mut complaints: Local<Complaints>,
 ) {
-    let all = characters.iter().map(|(entity, ..)| entity).filter(|_| ground.is_added());
+    let stand = ground.is_some();
+    let stood = std::mem::replace(&mut *stood, stand);
+    if !stand && !stood {
+        // The app may have a ground of its own.
+        return;
+    }
+    let all = characters.iter().map(|(entity, ..)| entity).filter(|_| stand != stood);
     for entity in changed.iter().chain(removed.read()).chain(all) {
         let Ok((_, instance, feet)) = characters.get(entity) else { continue };
         let Some(modifier) = crowd.modifier(instance.rig, FEET) else { continue };
         let PhalanxFeet { weight, seconds } = feet.copied().unwrap_or_default();
+        let weight = if stand { weight } else { 0.0 };
         let Ok(mut player) = crowd.crowd.player(instance.instance) else { continue };
         if let Err(why) = player.fade_modifier(modifier, weight, seconds) {
             complaints.warn(entity, instance.rig, FEET, why);

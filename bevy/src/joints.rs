@@ -13,7 +13,7 @@ use bevy::prelude::{
     App, GlobalTransform, PostUpdate, ReflectComponent, ReflectDefault, Transform, Visibility,
 };
 use bevy::reflect::Reflect;
-use phalanx::crowd::{PoseStage, RigId};
+use phalanx::crowd::{Crowd, PoseStage, RigId};
 use phalanx::skeleton::Skeleton;
 use tracing::error;
 
@@ -153,6 +153,14 @@ fn spawn(
     }
 }
 
+/// The crowd needs the joint of an attachment no longer; false if it had none.
+fn unwatch(crowd: &mut Crowd, kept: Option<(RigId, usize)>) -> bool {
+    let Some((rig, joint)) = kept else { return false };
+    // A rig that is gone keeps nothing.
+    let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
+    true
+}
+
 /// Finds joints of attachments that are new or whose character has another rig, and has the crowd keep them.
 fn find(
     mut commands: Commands,
@@ -166,16 +174,13 @@ fn find(
     let crowd = &mut crowd.crowd;
     let gone = removed.read().chain(alone.read());
     for entity in gone.filter(|&entity| !attachments.contains(entity)) {
-        commands.entity(entity).try_remove::<Attached>();
-        if let Some((rig, joint)) = kept.remove(&entity) {
-            // A rig that is gone keeps nothing.
-            let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
+        if unwatch(crowd, kept.remove(&entity)) {
+            commands.entity(entity).try_remove::<Attached>();
         }
     }
     for (entity, attachment, child_of, attached) in &attachments {
         let Ok(instance) = characters.get(child_of.parent()) else {
-            if let Some((rig, joint)) = kept.remove(&entity) {
-                let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
+            if unwatch(crowd, kept.remove(&entity)) {
                 commands.entity(entity).try_remove::<Attached>();
             }
             continue;
@@ -184,9 +189,7 @@ fn find(
         {
             continue;
         }
-        if let Some((rig, joint)) = kept.remove(&entity) {
-            let _ = crowd.unwatch(rig, &[joint], PoseStage::After);
-        }
+        unwatch(crowd, kept.remove(&entity));
         let Ok(rig) = crowd.rig(instance.rig) else { continue };
         let found = rig.skeleton().joint(attachment.joint.as_str());
         let joint = match found.map_err(Into::into).and_then(|joint| {

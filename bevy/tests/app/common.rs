@@ -70,7 +70,7 @@ pub fn app_with(folder: &std::path::Path, plugins: impl FnOnce(&mut App)) -> App
 }
 
 /// What Bevy's scenes hold. Bevy's feature `reflect_auto_register`, one of its defaults, does this in an app.
-fn register(app: &mut App) {
+pub fn register(app: &mut App) {
     use bevy::camera::{primitives::Aabb, visibility};
     app.register_type::<Transform>()
         .register_type::<GlobalTransform>()

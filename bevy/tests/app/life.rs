@@ -1,7 +1,7 @@
 //! Characters come and go, and leave nothing behind.
 
 use crate::bare;
-use crate::common::{bare, bound, built_in};
+use crate::common::{self, bare, bound, built_in};
 use bevy::ecs::entity::EntityHashMap;
 use bevy::ecs::entity_disabling::Disabled;
 use bevy::prelude::*;
@@ -172,7 +172,7 @@ fn a_level_takes_the_place_of_another() {
 #[test]
 fn a_scene_of_several_characters_is_spawned_again_and_again() {
     let mut app = bare::app();
-    app.register_type::<Transform>().register_type::<ChildOf>().register_type::<Visibility>();
+    common::register(&mut app);
     let rig = bare::rig(&mut app);
     let places = [0.0, 2.0, 4.0].map(|x| Transform::from_xyz(x, 0.0, 0.0));
     let characters = places.map(|place| bare::walker(&mut app, &rig, place));
@@ -244,14 +244,7 @@ fn a_disabled_character_stands_still_and_goes_on() {
 #[test]
 fn a_running_world_that_is_saved_comes_back_whole() {
     let mut app = bare::app();
-    app.register_type::<Transform>()
-        .register_type::<ChildOf>()
-        .register_type::<Children>()
-        .register_type::<Visibility>()
-        .register_type::<Name>()
-        .register_type::<Mesh3d>()
-        .register_type::<MeshMaterial3d<StandardMaterial>>()
-        .register_type::<bevy::mesh::skinning::SkinnedMesh>();
+    common::register(&mut app);
     let rig = bare::rig(&mut app);
     let entity = bare::walker(&mut app, &rig, Transform::IDENTITY);
     app.world_mut().entity_mut(entity).insert(PhalanxJointEntities);
