@@ -467,8 +467,12 @@ fn a_reload_that_the_setup_refuses_leaves_levels_as_they_are() {
     }
     assets.reload("a.glb");
     until(&mut app, "the file is read again", |world| !Arc::ptr_eq(&loaded(world), &old));
+    let child = app.world().get::<Children>(fox).expect("a mesh")[0];
+    let mesh = |app: &App| app.world().get::<Mesh3d>(child).expect("a mesh").clone();
+    let before = mesh(&app);
     app.world_mut().get_mut::<Transform>(fox).expect("a fox").translation.z = -90.0;
     (0..4).for_each(|_| app.update());
+    assert_eq!(mesh(&app), before);
     let crowd = app.world().resource::<PhalanxCrowd>();
     let instance = crowd.instance(fox).expect("it lives on");
     assert_eq!(crowd.crowd.tier(instance), Some(1));
