@@ -4,6 +4,8 @@
 
 #[path = "support/calls.rs"]
 mod calls;
+#[path = "support/level.rs"]
+mod level;
 
 use calls::{Call, ik, look, matrix, motions, play, springs, target};
 use glam::{Quat, Vec3};
@@ -35,6 +37,7 @@ fn rig() -> Arc<Rig> {
 }
 
 fuzz_target!(|calls: Vec<Call>| {
+    level::choose(calls.len());
     let rig = rig();
     let mask = JointMask::subtree(rig.skeleton(), "Spine").ok();
     let upper = LayerOptions { mask, fill: Fill::Below, ..LayerOptions::default() };

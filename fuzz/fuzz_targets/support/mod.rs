@@ -3,6 +3,8 @@
 // Every target includes the whole module but uses only part of it.
 #![allow(dead_code)]
 
+mod level;
+
 use phalanx::clip::{ClipKind, Cursor};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::playback::{PoseAction, evaluate_pose};
@@ -38,6 +40,7 @@ pub fn parts(file: &[u8]) -> Option<Vec<Part>> {
 
 /// Samples every clip at several times, blends pairs of clips, computes bounds and skins the meshes.
 pub fn play(rig: Rig) {
+    level::choose(rig.skeleton().len() + rig.clips().len());
     let rig = Arc::new(rig);
     for clip in rig.clips().iter().take(4) {
         let skeleton = rig.skeleton();
