@@ -9,6 +9,7 @@ mod life;
 mod migration;
 mod models;
 mod modifiers;
+mod picking;
 mod pictures;
 mod playback;
 mod prepass;
