@@ -235,7 +235,7 @@ impl Course {
                 self.bulk();
             }
             self.direct();
-            self.step(frame / 70 % 3 == 1);
+            self.step(frame / 20 % 3 == 1);
             self.crowd.evaluate(&mut self.bones);
             if frame % 4 == 0 {
                 self.crowd.update_scene(&mut self.scene);
@@ -261,7 +261,7 @@ fn rates_have_37_bits() {
 /// Whatever calls and steps there are, a clock that is known is where the action is.
 #[test]
 fn clocks_are_those_of_the_actions() {
-    let known = Course::new(100).run(900, 6);
+    let known = Course::new(100).run(300, 6);
     let Known { forwards, backwards, still, rest, last } = known;
     assert!(forwards > 5_000 && backwards > 2_000, "{known:?}");
     assert!(still > 500 && rest > 1_000 && last > 10_000, "{known:?}");
@@ -270,7 +270,7 @@ fn clocks_are_those_of_the_actions() {
 /// In several chunks, of which the last one is not full.
 #[test]
 fn clocks_of_many_are_those_of_the_actions() {
-    let known = Course::new(2 * CHUNK + 700).run(160, 700);
+    let known = Course::new(2 * CHUNK + 700).run(60, 700);
     assert!(known.forwards > 50_000, "{known:?}");
     assert!(known.last > 10_000, "{known:?}");
 }
