@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Settings of [`build_rig`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildOptions {
-    /// Limit on the rows of all clips together, bytes. Default: 4 GiB.
+    /// Limit on the rows of all clips together, bytes. Default: 4 GiB, or what can be addressed.
     pub max_clip_bytes: usize,
     /// Extraction of root motion from the clips; `None` leaves it in. Default: `None`.
     pub root_motion: Option<RootMotionOptions>,
@@ -38,7 +38,7 @@ impl Default for BuildOptions {
     fn default() -> Self {
         Self {
             // Hours of dense animation; a bound against hostile unions of key times.
-            max_clip_bytes: 4 << 30,
+            max_clip_bytes: usize::try_from(4_u64 << 30).unwrap_or(usize::MAX),
             root_motion: None,
             lane_order: None,
             resample_rate: RESAMPLE_RATE,

@@ -99,8 +99,10 @@ mod tests {
     fn more_rows_than_memory_are_refused_and_change_nothing() {
         let mut buffer = BoneBuffer::new();
         buffer.rows = vec![Affine3x4::IDENTITY; 3];
-        // An exbibyte, and more bytes than fit in 64 bits.
-        for (rows, bytes) in [((1 << 60) / 48, (1 << 60) / 48 * 48), (usize::MAX, u64::MAX)] {
+        // An exbibyte, or more than a 32-bit process can have; and more bytes than there are addresses.
+        let large = usize::try_from((1_u64 << 60) / 48).unwrap_or(isize::MAX as usize / 48 + 1);
+        let most = (usize::MAX as u64).saturating_mul(48);
+        for (rows, bytes) in [(large, large as u64 * 48), (usize::MAX, most)] {
             let refused = buffer.try_reserve(rows);
             assert_eq!(refused, Err(CrowdError::RowMemory { rows, bytes }));
         }

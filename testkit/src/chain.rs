@@ -2,7 +2,7 @@
 
 use crate::oracle::{Action, Layer};
 use crate::reference;
-use glam::{Quat, Vec3};
+use glam::Vec3;
 use phalanx::build::build_rig;
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
@@ -38,7 +38,9 @@ pub fn raw() -> RawScene {
                 });
                 let values = (0..keys).flat_map(|k| {
                     let a = hash01(seed * 1000 + node as u64 * 10 + (k % 5) as u64) as f32 - 0.5;
-                    Quat::from_rotation_x(a).to_array()
+                    // In f64: a target's own sine of f32 may round otherwise.
+                    let (sin, cos) = (0.5 * f64::from(a)).sin_cos();
+                    [sin as f32, 0.0, 0.0, cos as f32]
                 });
                 RawTrack {
                     node,
