@@ -29,6 +29,7 @@ pub mod scene;
 pub mod simd;
 pub mod skeleton;
 pub mod suggest;
+mod threads;
 mod words;
 
 /// Compiles the examples of the pages in `docs/` and of the README.

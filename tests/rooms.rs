@@ -20,7 +20,7 @@ const MAKING: &[&str] = &["import", "format", "retarget", "bake", "build", "raw"
 /// What both build on.
 const SHARED: &[&str] = &[
     "runtime", "evaluate", "rig", "scene", "clip", "mesh", "skeleton", "error", "suggest", "words",
-    "simd", "math",
+    "threads", "simd", "math",
 ];
 
 /// Whether a room may import another.

@@ -202,9 +202,8 @@ impl<'a> Sampler<'a> {
             cursors: &mut self.cursors,
             output: &mut self.pose,
         };
-        // The level is portable on every machine: whether the bound is reached, and so the baked clip, must not depend on
-        // the machine.
-        Ok(job.run_at(SimdLevel::Portable)?)
+        // Whether the bound is reached, and so the baked clip, must not depend on the machine.
+        Ok(job.run_portable()?)
     }
 
     /// The local transform of a joint that was sampled, on top of the rest pose if the clip is additive.

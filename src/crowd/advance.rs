@@ -7,6 +7,7 @@ use crate::playback::changes::What;
 use crate::playback::options::check;
 use crate::playback::pool::Pool;
 use crate::playback::{Event, EventKinds, MAX_TIME, PlaybackError as CrowdError};
+use crate::threads;
 
 /// A step with fewer visits is not split: a visit takes some 100 ns, a split some microseconds, since rayon has to wake
 /// a worker.
@@ -105,12 +106,12 @@ impl Crowd {
             let advance = pool.advance(dt);
             let parts = match advance.visits(VISITS) {
                 true => {
-                    (rayon::current_num_threads() * PARTS_PER_WORKER).min(instances / INSTANCES)
+                    (threads::current_num_threads() * PARTS_PER_WORKER).min(instances / INSTANCES)
                 }
                 false => 1,
             };
             let Passages { all, later: more, .. } = &mut *passages;
-            if parts > 1 && rayon::current_num_threads() > 1 {
+            if parts > 1 && threads::current_num_threads() > 1 {
                 let later = later(more, parts - 1, (events, instances), (roots, records));
                 run(advance, all, later);
                 for later in &*later {
@@ -153,5 +154,5 @@ fn run(advance: Advance<'_>, first: &mut Passed, later: &mut [Passed]) {
     };
     let at = advance.len() * half / parts;
     let (a, b) = advance.split_at(at);
-    rayon::join(|| run(a, first, later_a), || run(b, first_b, later_b));
+    threads::join(|| run(a, first, later_a), || run(b, first_b, later_b));
 }

@@ -6,6 +6,7 @@ use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, Unknown};
 use crate::skeleton::Trs;
+use crate::threads;
 use crate::words::shorten;
 
 impl Crowd {
@@ -131,7 +132,7 @@ fn each<T: Send>(
         let half = instances.len() / 2;
         let (a, b) = instances.split_at(half);
         let (out_a, out_b) = out.split_at_mut(half * count);
-        rayon::join(|| each(a, count, out_a, read), || each(b, count, out_b, read));
+        threads::join(|| each(a, count, out_a, read), || each(b, count, out_b, read));
         return;
     }
     read(instances, out);

@@ -3,6 +3,7 @@
 use super::tiers::{Order, OrderNeeds, Work};
 use crate::evaluate::{Instances, Needs, PaletteScratch};
 use crate::playback::pool::Pool;
+use crate::threads;
 
 /// A range of fewer palettes is not split further: rayon's cost of a split stays below 1%.
 const CHUNK: usize = 32;
@@ -58,7 +59,7 @@ impl Scratches {
     pub fn prepare(&mut self, palettes: usize) -> &mut [WorkerScratch] {
         let parts = match palettes / CHUNK {
             0 | 1 => 1,
-            most => match rayon::current_num_threads() {
+            most => match threads::current_num_threads() {
                 0 | 1 => 1,
                 workers => most.min(workers * PARTS_PER_WORKER),
             },

@@ -1,4 +1,5 @@
-//! `Capture`: finds the offset between the poses of one layer before and after a call, and how fast it changes.
+//! `Capture`: finds the offset between the poses of one layer before and after a call, and how fast it changes. Offsets
+//! are state that a snapshot keeps, so they are found without fused operations, with the same bits on all machines.
 
 use super::evaluated::Evaluated;
 use super::gather::{Gather, Instances};
@@ -10,7 +11,7 @@ use super::offsets::{NewOffset, Offsets, SCALARS};
 use super::scratch::{Scratch, Sources};
 use super::tables::{ROTATION, SCALE, TRANSLATION, Units};
 use crate::math::{LANES, Row};
-use crate::simd::{Kernel, Lanes, dispatch, each};
+use crate::simd::{Kernel, Lanes, dispatch_portable, each};
 use fearless_simd::prelude::*;
 
 /// The poses that an offset is found from: the one shown and the one of what plays on, each now and a moment earlier or
@@ -44,8 +45,8 @@ impl Capture {
             };
             // No layer of the rig, so none with a mask.
             (layer.layer, layer.weight) = (usize::MAX, 1.0);
-            let (sources, scratch) = (tables.sources(), &mut scratch.run);
-            dispatch(tables.level(), LayerPose { sources, offsets, hints, scratch: &mut *scratch });
+            let (sources, scratch) = (tables.portable(), &mut scratch.run);
+            dispatch_portable(LayerPose { sources, offsets, hints, scratch: &mut *scratch });
             // The scratch may have room for more lanes.
             out.clear();
             out.extend_from_slice(&scratch.pose[..sources.program.units.lanes() * 10 / LANES]);
@@ -63,11 +64,10 @@ impl Capture {
         offsets: &mut Offsets,
         new: &mut NewOffset,
     ) -> bool {
-        let tables = of.tables();
         let Self { poses, parts } = self;
         parts.clear();
-        let units = &tables.sources().program.units;
-        dispatch(tables.level(), Difference { poses, units, later, inverse, parts });
+        let units = &of.tables().portable().program.units;
+        dispatch_portable(Difference { poses, units, later, inverse, parts });
         parts.iter().all(|(channel, block, rows)| offsets.push(new, (*channel, *block), rows))
     }
 }
@@ -188,14 +188,14 @@ fn difference<S: Lanes, const C: usize>(
 
 /// Adds the parts in which rows of scalars differ, as [`Capture::find`] does for joints.
 pub(crate) fn scalar_parts(
-    level: crate::simd::SimdLevel,
     poses: [&[Row]; POSES],
     (later, inverse): (bool, f32),
     offsets: &mut Offsets,
     new: &mut NewOffset,
 ) -> bool {
     (0..poses[0].len()).all(|block| {
-        let rows = dispatch(level, ScalarPart { poses: poses.map(|p| &p[block]), later, inverse });
+        let rows =
+            dispatch_portable(ScalarPart { poses: poses.map(|p| &p[block]), later, inverse });
         rows[0].0 == [0.0; LANES] || offsets.push(new, (SCALARS, block), &rows)
     })
 }

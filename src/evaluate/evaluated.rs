@@ -10,6 +10,7 @@ use super::watch::WatchPart;
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::Trs;
+use crate::threads;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -179,7 +180,7 @@ impl Evaluated<'_> {
             let half = instances.len() / 2;
             let middle = instances.start + half;
             let (a, b) = watch.split(half);
-            rayon::join(
+            threads::join(
                 || Self::watch_all(of, instances.start..middle, a, (chunk, due)),
                 || Self::watch_all(of, middle..instances.end, b, (chunk, due)),
             );

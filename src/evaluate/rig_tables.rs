@@ -7,7 +7,7 @@ use super::watch::BeforeJoints;
 use crate::clip::Clip;
 use crate::math::LANES;
 use crate::rig::Rig;
-use crate::simd::{SimdLevel, prefetch};
+use crate::simd::{PORTABLE_WIDTH, SimdLevel, prefetch};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ const MANY_CLIPS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct RigTables {
     full: ClipPrograms,
+    /// Programs of the portable level's width, where that of the tables is another. Empty until they are needed.
+    portable: ClipPrograms,
     /// Details that the tiers of a crowd evaluate instead of the rig; empty without tiers.
     details: Details,
     masks: Vec<LayerMask>,
@@ -122,6 +124,7 @@ impl RigTables {
     pub fn new(rig: Arc<Rig>, masks: impl Iterator<Item = Option<JointMask>>) -> Self {
         let mask = |mask| LayerMask { mask, units: UnitSet::ALL, lanes: 0 };
         Self {
+            portable: ClipPrograms::new(rig.clone()),
             full: ClipPrograms::new(rig),
             details: Details::default(),
             masks: masks.map(mask).collect(),
@@ -155,6 +158,9 @@ impl RigTables {
             self.masks.iter_mut().for_each(|mask| fit_mask(mask, program));
         }
         self.full.fit(level.width(), &self.masks, &self.clips);
+        if self.portable.width != 0 {
+            self.portable.fit(PORTABLE_WIDTH, &[], &self.clips);
+        }
         self.level = Some(level);
         self.fit_details();
     }
@@ -199,6 +205,16 @@ impl RigTables {
             for detail in self.details.programs() {
                 detail.require(clip, &self.clips);
             }
+        }
+    }
+
+    /// Makes the program of a clip for [`portable`](Self::portable) if it is missing.
+    pub fn require_portable(&mut self, clip: u16) {
+        if self.width() != PORTABLE_WIDTH {
+            if self.portable.width == 0 {
+                self.portable.fit(PORTABLE_WIDTH, &[], &self.clips);
+            }
+            self.portable.require(clip, &self.clips);
         }
     }
 
@@ -277,6 +293,12 @@ impl RigTables {
     #[inline(always)]
     pub fn sources(&self) -> Sources<'_> {
         self.sources_with(&self.full)
+    }
+
+    /// The inputs of an evaluation at the portable level, without masks.
+    pub fn portable(&self) -> Sources<'_> {
+        let wide = self.width() != PORTABLE_WIDTH;
+        self.sources_with(if wide { &self.portable } else { &self.full })
     }
 
     /// The inputs of an evaluation with a detail.

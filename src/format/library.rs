@@ -15,7 +15,7 @@ use crate::clip::{Clip, ClipOrigin, Marker, reorder_lanes};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
-use rayon::prelude::*;
+use crate::threads;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -321,8 +321,7 @@ impl Library {
 
     /// The clips of one call share its memory limit: many clips may repeat one long name.
     fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, ReadError> {
-        let all = 0..self.clips.len();
-        all.into_par_iter().map(|c| self.clip_within(c, memory).map(Arc::new)).collect()
+        threads::try_each(self.clips.len(), |c| self.clip_within(c, memory).map(Arc::new))
     }
 
     /// Compares every section with its checksum, without parsing it.
@@ -330,8 +329,8 @@ impl Library {
     /// # Errors
     /// With a section whose checksum differs.
     pub fn check_sums(&self) -> Result<(), ReadError> {
-        let sections = self.entries.par_iter();
-        sections.try_for_each(|e| self.source.section(e).map(|_| ()))
+        let check = |e: usize| self.source.section(&self.entries[e]).map(|_| ());
+        threads::try_each(self.entries.len(), check).map(|_| ())
     }
 
     /// Reads and checks all sections; of unknown sections only the checksums.

@@ -8,7 +8,7 @@ use crate::evaluate::quat::Floats;
 use crate::evaluate::quat::unit;
 use crate::evaluate::track::{Keys, Track, load};
 use crate::math::{LANES, Row};
-use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, dispatch_portable};
 use crate::skeleton::{Pose, Skeleton};
 use fearless_simd::prelude::*;
 
@@ -45,6 +45,19 @@ impl SampleJob<'_> {
 
     /// [`run`](Self::run) at a given level.
     pub(crate) fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
+        self.check()?;
+        dispatch(level, self);
+        Ok(())
+    }
+
+    /// [`run`](Self::run) with the same bits on all machines.
+    pub(crate) fn run_portable(self) -> Result<(), JobError> {
+        self.check()?;
+        dispatch_portable(self);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), JobError> {
         const NAME: &str = "SampleJob";
         if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
             return Err(JobError::Skeleton {
@@ -56,9 +69,7 @@ impl SampleJob<'_> {
         at_least(NAME, "hints", self.hints.len(), self.clip.hint_count())?;
         at_least(NAME, "cursors", self.cursors.len(), self.clip.timelines().len())?;
         let needed = self.skeleton.rest_pose().shape();
-        same_shape(NAME, parts!("output"), self.output.shape(), needed)?;
-        dispatch(level, self);
-        Ok(())
+        same_shape(NAME, parts!("output"), self.output.shape(), needed)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::clip::Cursor;
 use crate::evaluate::decay::decay;
 use crate::evaluate::{ActionInput, LayerInput, Offsets, SCALARS, Sources, locate_all};
 use crate::math::Row;
-use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, dispatch_portable};
 use crate::skeleton::Pose;
 use fearless_simd::prelude::*;
 
@@ -46,6 +46,11 @@ impl ScalarBlend<'_> {
     /// Leaves the result in the scratch. Allocates for the first instance of a rig.
     pub fn run(self, level: SimdLevel, scratch: &mut ScalarScratch) {
         dispatch(level, Run { blend: self, scratch });
+    }
+
+    /// [`run`](Self::run) with the same bits on all machines.
+    pub fn run_portable(self, scratch: &mut ScalarScratch) {
+        dispatch_portable(Run { blend: self, scratch });
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SimdLevel {
-    /// The instruction set that the build's target guarantees (SSE2 on x86-64, NEON on AArch64).
+    /// Four lanes without fused operations. SSE2 on x86-64, plain code on processors whose SIMD is not used.
     Portable = 1,
     /// SSE4.2.
     Sse42 = 2,
@@ -20,16 +20,20 @@ pub enum SimdLevel {
     Avx2 = 3,
     /// AVX-512 (Ice Lake class: F, BW, CD, DQ, VL and VBMI).
     Avx512 = 4,
+    /// NEON, which every AArch64 has. It fuses multiply and add.
+    Neon = 5,
+    /// The 128-bit SIMD of WebAssembly, without the relaxed one: builds with the target feature `simd128` have it.
+    Wasm128 = 6,
 }
 
 /// A requested level is unknown or not available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SimdLevelError {
-    /// The name is none of portable, sse4.2, avx2, avx512.
-    #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512)")]
+    /// The name is none of portable, sse4.2, avx2, avx512, neon, wasm128.
+    #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512, neon, wasm128)")]
     Unknown(String),
-    /// This machine has only lower levels.
+    /// This machine does not have it.
     #[error("this machine has no {wanted}: its best SIMD level is {best}")]
     Unsupported {
         /// The requested level.
@@ -42,15 +46,30 @@ pub enum SimdLevelError {
 /// The level in force as its number; 0 before the first use.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
+/// The lanes of [`dispatch_portable`].
+pub(crate) const PORTABLE_WIDTH: usize = 4;
+
 impl SimdLevel {
-    /// All levels, lowest first.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512];
+    /// All levels, those of one processor lowest first.
+    pub const ALL: [Self; 6] =
+        [Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512, Self::Neon, Self::Wasm128];
+
+    /// The levels of the build's target, lowest first.
+    const OF_TARGET: &[Self] = if cfg!(target_arch = "x86_64") {
+        &[Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512]
+    } else if cfg!(target_arch = "aarch64") {
+        &[Self::Neon]
+    } else if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
+        &[Self::Wasm128]
+    } else {
+        &[Self::Portable]
+    };
 
     /// The best level of this machine.
     pub(crate) fn best() -> Self {
-        let level = Level::new();
         #[cfg(target_arch = "x86_64")]
         {
+            let level = Level::new();
             if level.as_avx512().is_some() {
                 return Self::Avx512;
             }
@@ -60,22 +79,24 @@ impl SimdLevel {
             if level.as_sse4_2().is_some() {
                 return Self::Sse42;
             }
+            Self::Portable
         }
-        let _ = level;
-        Self::Portable
+        #[cfg(not(target_arch = "x86_64"))]
+        // Every machine of the target has them all.
+        Self::OF_TARGET[Self::OF_TARGET.len() - 1]
     }
 
     /// The levels that this machine has, lowest first.
     pub fn supported() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|level| *level <= Self::best())
+        let best = Self::best();
+        Self::OF_TARGET.iter().copied().filter(move |level| *level <= best)
     }
 
     /// The level, if this machine has it.
     fn checked(self) -> Result<Self, SimdLevelError> {
-        let best = Self::best();
-        match self <= best {
+        match Self::supported().any(|level| level == self) {
             true => Ok(self),
-            false => Err(SimdLevelError::Unsupported { wanted: self, best }),
+            false => Err(SimdLevelError::Unsupported { wanted: self, best: Self::best() }),
         }
     }
 
@@ -122,6 +143,7 @@ impl SimdLevel {
                 Self::Avx2 => best.as_avx2().map(Level::Avx2),
                 Self::Sse42 => best.as_sse4_2().map(Level::Sse4_2),
                 Self::Portable => best.as_sse2().map(Level::Sse2),
+                Self::Neon | Self::Wasm128 => None,
             };
             lower.unwrap_or(best)
         }
@@ -149,6 +171,8 @@ impl SimdLevel {
             Self::Sse42 => "sse4.2",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+            Self::Wasm128 => "wasm128",
         }
     }
 }
@@ -168,6 +192,8 @@ impl std::str::FromStr for SimdLevel {
             "sse4.2" | "sse42" => Ok(Self::Sse42),
             "avx2" => Ok(Self::Avx2),
             "avx512" => Ok(Self::Avx512),
+            "neon" => Ok(Self::Neon),
+            "wasm128" => Ok(Self::Wasm128),
             _ => Err(SimdLevelError::Unknown(s.to_owned())),
         }
     }
@@ -192,6 +218,15 @@ pub(crate) fn out_of_line<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
 /// Runs a kernel on the given level.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     dispatch_on(level.token(), kernel)
+}
+
+/// Runs a kernel in lanes of [`PORTABLE_WIDTH`] without fused operations: its results have the same bits on every machine.
+pub(crate) fn dispatch_portable<K: Kernel>(kernel: K) -> K::Output {
+    // NEON fuses.
+    #[cfg(target_arch = "aarch64")]
+    return kernel.run(fearless_simd::Fallback::new());
+    #[cfg(not(target_arch = "aarch64"))]
+    dispatch(SimdLevel::Portable, kernel)
 }
 
 /// Runs a kernel on the level of a token.
@@ -253,7 +288,7 @@ mod tests {
         for level in SimdLevel::supported() {
             assert_eq!(dispatch(level, Sum(&values)), 240.0, "{level}");
         }
-        assert_eq!(SimdLevel::supported().next(), Some(SimdLevel::Portable));
+        assert!(SimdLevel::supported().any(|level| level == SimdLevel::best()));
     }
 
     #[test]

@@ -11,7 +11,9 @@ mod walk;
 #[allow(unsafe_code)] // Loads of integers, each with its reason.
 mod widen;
 
-pub(crate) use lanes::{Kernel, dispatch, dispatch_on, out_of_line};
+pub(crate) use lanes::{
+    Kernel, PORTABLE_WIDTH, dispatch, dispatch_on, dispatch_portable, out_of_line,
+};
 pub use lanes::{SimdLevel, SimdLevelError};
 pub(crate) use ops::{Lanes, each, prefetch};
 #[cfg(test)]

@@ -153,25 +153,13 @@ macro_rules! narrow {
     };
 }
 
-/// Applies a macro to each token of four lanes, except SSE4.2, which some callers handle separately.
-macro_rules! of_four_lanes {
-    ($apply:ident) => {
-        #[cfg(target_arch = "x86_64")]
-        $apply!(fearless_simd::Sse2);
-        #[cfg(target_arch = "aarch64")]
-        $apply!(fearless_simd::Neon);
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        $apply!(fearless_simd::WasmSimd128);
-        #[cfg(not(any(
-            target_arch = "x86_64",
-            target_arch = "aarch64",
-            all(target_arch = "wasm32", target_feature = "simd128")
-        )))]
-        $apply!(fearless_simd::Fallback);
-    };
-}
-pub(super) use of_four_lanes;
-
-of_four_lanes!(narrow);
+#[cfg(target_arch = "x86_64")]
+narrow!(fearless_simd::Sse2);
 #[cfg(target_arch = "x86_64")]
 narrow!(fearless_simd::Sse4_2);
+#[cfg(target_arch = "aarch64")]
+narrow!(fearless_simd::Neon);
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+narrow!(fearless_simd::WasmSimd128);
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
+narrow!(fearless_simd::Fallback);

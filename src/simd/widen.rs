@@ -1,6 +1,6 @@
 //! Conversion of 16-bit integers to lanes of f32.
 
-use super::ops::{each, of_four_lanes};
+use super::ops::each;
 use fearless_simd::{f32x4, prelude::*};
 
 /// Conversion of 16-bit integers to lanes.
@@ -26,7 +26,9 @@ pub(crate) trait Widen: Simd {
     }
 }
 
-macro_rules! narrow {
+/// Plain code, where the level has no conversion of its own.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+macro_rules! plain {
     ($token:ty) => {
         impl Widen for $token {
             #[inline(always)]
@@ -38,7 +40,29 @@ macro_rules! narrow {
     };
 }
 
-of_four_lanes!(narrow);
+#[cfg(target_arch = "x86_64")]
+plain!(fearless_simd::Sse2);
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
+plain!(fearless_simd::Fallback);
+
+/// A conversion by the level's own instructions.
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+macro_rules! own {
+    ($token:ty, $kernel:ident, $lanes:literal) => {
+        impl Widen for $token {
+            #[inline(always)]
+            fn widen(self, integers: &[u16]) -> Self::f32s {
+                let (first, _) = integers.split_at($lanes);
+                let (first, _) = first.as_chunks::<$lanes>();
+                $kernel(self, &first[0])
+            }
+        }
+    };
+}
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -73,20 +97,44 @@ mod x86 {
         }
     );
 
-    macro_rules! wide {
-        ($token:ty, $kernel:ident, $lanes:literal) => {
-            impl Widen for $token {
-                #[inline(always)]
-                fn widen(self, integers: &[u16]) -> Self::f32s {
-                    let (first, _) = integers.split_at($lanes);
-                    let (first, _) = first.as_chunks::<$lanes>();
-                    $kernel(self, &first[0])
-                }
-            }
-        };
-    }
+    own!(Avx512, widen512, 16);
+    own!(Avx2, widen256, 8);
+    own!(Sse4_2, widen128, 4);
+}
 
-    wide!(Avx512, widen512, 16);
-    wide!(Avx2, widen256, 8);
-    wide!(Sse4_2, widen128, 4);
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::*;
+    use core::arch::aarch64::*;
+    use fearless_simd::Neon;
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen_neon(token: Neon, integers: &[u16; 4]) -> f32x4<Neon> {
+            // SAFETY: the array has the 8 bytes that are loaded, at its own alignment.
+            let k = unsafe { vld1_u16(integers.as_ptr()) };
+            vcvtq_f32_u32(vmovl_u16(k)).simd_into(token)
+        }
+    );
+
+    own!(Neon, widen_neon, 4);
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm {
+    use super::*;
+    use core::arch::wasm32::*;
+    use fearless_simd::WasmSimd128;
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen_wasm(token: WasmSimd128, integers: &[u16; 4]) -> f32x4<WasmSimd128> {
+            // SAFETY: the array has the 8 bytes that are loaded, at any alignment.
+            let k = unsafe { u32x4_load_extend_u16x4(integers.as_ptr()) };
+            // Integers below 2^16 are the same signed, whose conversion is one instruction on all processors.
+            f32x4_convert_i32x4(k).simd_into(token)
+        }
+    );
+
+    own!(WasmSimd128, widen_wasm, 4);
 }

@@ -6,6 +6,7 @@ mod extreme;
 mod hash;
 mod held;
 mod plans;
+mod playback;
 mod stored;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -13,9 +14,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let plain: [(&str, fn()); 6] = [
+    let plain: [(&str, fn()); 7] = [
         ("the_standard_crowd_has_one_hash", hash::the_standard_crowd_has_one_hash),
         ("plans_hold_at_every_level", plans::plans_hold_at_every_level),
+        ("playback_has_one_hash_on_all_targets", playback::playback_has_one_hash_on_all_targets),
         ("stored_snapshots_go_on_at_every_level", stored::stored_snapshots_go_on_at_every_level),
         (
             "held_palettes_are_evaluated_at_another_level",

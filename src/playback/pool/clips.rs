@@ -42,6 +42,15 @@ impl Pool {
         }
     }
 
+    /// Makes what a capture of a layer's pose reads.
+    pub(super) fn prepare_capture(&mut self, layer: &LayerState) {
+        for source in layer.actions().iter().map(Action::source) {
+            for clip in self.library.motions().all_clips(source) {
+                self.tables.require_portable(clip);
+            }
+        }
+    }
+
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         let clip = self.library.add_clip(clip)?;
         self.fit_clips();

@@ -61,6 +61,8 @@ impl Pool {
             return false;
         }
         self.prepare(after);
+        self.prepare_capture(before);
+        self.prepare_capture(after);
         let mut capture = std::mem::take(&mut self.capture);
         let goes_on = after.offset.take();
         // The velocity of an offset that has just begun is that of the pose after it.
@@ -103,7 +105,7 @@ impl Pool {
             |gather| {
                 self.visit_layer(number, options, layer, gather);
             },
-            |scratch| self.scalars_of(scratch, &mut scalars[pose]),
+            |scratch| self.scalars_of(scratch).run_portable(&mut scalars[pose]),
         )
     }
 
@@ -113,14 +115,13 @@ impl Pool {
         let mut new = offsets.begin();
         let how = (later, (1.0 / STEP) as f32);
         let LayerCapture { joints, scalars, products } = capture;
-        let level = self.tables.level();
         let whole = joints.find(self, how, &mut offsets, &mut new) && {
             let [shown, then, next, after] = scalars;
             shown.align(next);
             then.align(shown);
             after.align(next);
             let poses = [shown, then, next, after].map(|s| s.rows());
-            scalar_parts(level, poses, how, &mut offsets, &mut new)
+            scalar_parts(poses, how, &mut offsets, &mut new)
         };
         let id = new.finish();
         let skeleton = self.library.rig().skeleton();

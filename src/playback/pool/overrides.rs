@@ -9,6 +9,7 @@ use crate::playback::ids::InstanceId;
 use crate::playback::library::Library;
 use crate::playback::overrides::{Overrides, Refused};
 use crate::playback::poses::PoseSpace;
+use crate::threads;
 use crate::words::shorten;
 use glam::DAffine3;
 
@@ -55,11 +56,11 @@ impl OverrideBatch<'_> {
         bounds: &mut [f64],
     ) -> Result<(), (usize, Refused)> {
         let (count, joints) = (self.instances.len(), self.joints.len());
-        if count > 1 && self.matrices.len() > MATRICES && rayon::current_num_threads() > 1 {
+        if count > 1 && self.matrices.len() > MATRICES && threads::current_num_threads() > 1 {
             let half = count / 2;
             let (a, b) = self.split(half);
             let (bounds_a, bounds_b) = bounds.split_at_mut(half * joints);
-            let (a, b) = rayon::join(
+            let (a, b) = threads::join(
                 || a.check(overrides, parents, bounds_a),
                 || b.check(overrides, parents, bounds_b),
             );

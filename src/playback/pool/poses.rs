@@ -10,6 +10,7 @@ use crate::playback::inputs::POSE;
 use crate::playback::poses::{HostPose, PoseSpace};
 use crate::playback::state::State;
 use crate::skeleton::{Skeleton, Trs};
+use crate::threads;
 use glam::DAffine3;
 
 /// A range of fewer poses is not split further: each takes a quarter of a microsecond.
@@ -32,14 +33,14 @@ impl PoseBatch<'_> {
     fn write(&self, first: usize, rows: &mut [Row]) -> Result<bool, (usize, PlaybackError)> {
         let count = self.instances.len();
         let (joints, size) = (self.skeleton.len(), rows.len() / count.max(1));
-        if count > POSES && rayon::current_num_threads() > 1 {
+        if count > POSES && threads::current_num_threads() > 1 {
             let half = count / 2;
             let (instances_a, instances_b) = self.instances.split_at(half);
             let (joints_a, joints_b) = self.joints.split_at(half * joints);
             let (rows_a, rows_b) = rows.split_at_mut(half * size);
             let a = Self { instances: instances_a, joints: joints_a, ..*self };
             let b = Self { instances: instances_b, joints: joints_b, ..*self };
-            let (a, b) = rayon::join(|| a.write(first, rows_a), || b.write(first + half, rows_b));
+            let (a, b) = threads::join(|| a.write(first, rows_a), || b.write(first + half, rows_b));
             return Ok(a? & b?);
         }
         let mut even = true;

@@ -76,20 +76,19 @@ impl Pool {
         SCALARS.with_borrow_mut(|(scratch, scalars)| {
             scratch.reserve(&self.needs());
             self.gather(index, scratch);
-            self.scalars_of(scratch, scalars);
+            self.scalars_of(scratch).run(self.tables.level(), scalars);
             read(&scalars.pose)
         })
     }
 
-    /// Blends the scalars of what a scratch has gathered.
-    pub(super) fn scalars_of(&self, scratch: &Scratch, out: &mut ScalarScratch) {
-        let blend = ScalarBlend {
+    /// The blend of the scalars of what a scratch has gathered.
+    pub(super) fn scalars_of<'a>(&'a self, scratch: &'a Scratch) -> ScalarBlend<'a> {
+        ScalarBlend {
             sources: self.tables.sources(),
             layers: &scratch.layers,
             actions: &scratch.actions,
             offsets: self.state.offsets(),
-        };
-        blend.run(self.tables.level(), out);
+        }
     }
 
     /// The present value of a user channel of an instance.

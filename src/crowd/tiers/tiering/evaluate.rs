@@ -20,6 +20,7 @@ use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::playback::springs::Swing;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
+use crate::threads;
 
 /// Data that all workers of a frame read.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +147,7 @@ impl<M: PaletteMemory> BankRun<'_, M> {
         let (scratches_a, scratches_b) = scratches.split_at_mut(parts / 2);
         let a = BankRun { task, share: share_a, scratches: scratches_a, memory: memory_a };
         let b = BankRun { task, share: share_b, scratches: scratches_b, memory: memory_b };
-        rayon::join(|| a.run(), || b.run());
+        threads::join(|| a.run(), || b.run());
     }
 }
 

@@ -14,7 +14,7 @@ use crate::crowd::tiers::view::WideView;
 use crate::evaluate::Instances;
 use crate::playback::changes::{Changes, What};
 use crate::playback::pool::Pool;
-use rayon::prelude::*;
+use crate::threads;
 use wide::{CmpGt, f32x8};
 
 /// Instances of a chunk, which one worker ranks: some 10 µs of work.
@@ -253,12 +253,16 @@ impl Tiering {
             let chunk = Chunk { tiers, cells, clocks, origin, found };
             ranking.chunk(number, chunk);
         };
-        if chunks > 1 && rayon::current_num_threads() > 1 {
+        let spread = chunks > 1 && threads::current_num_threads() > 1;
+        #[cfg(feature = "threads")]
+        if spread {
+            use rayon::prelude::*;
             let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
             let all = all.zip(clocks.all.par_chunks_mut(CHUNK));
             let all = all.zip(clocks.origins.par_iter_mut().zip(&mut *found));
             all.enumerate().for_each(run);
-        } else {
+        }
+        if !spread {
             let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
             let all = all.zip(clocks.all.chunks_mut(CHUNK));
             let all = all.zip(clocks.origins.iter_mut().zip(&mut *found));

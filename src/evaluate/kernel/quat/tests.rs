@@ -62,7 +62,9 @@ fn sweep<F: Function<N, M>, const N: usize, const M: usize>(
     }
     println!("off by {worst:e} of {bound:e}, {at_worst}");
     assert!(worst <= bound, "off by {worst:e}, {at_worst}");
-    assert!(worst >= 0.5 * bound, "off by {worst:e} at most");
+    // The bounds are of levels without fused operations, too.
+    let fused_alone = SimdLevel::supported().eq([SimdLevel::Neon]);
+    assert!(fused_alone || worst >= 0.5 * bound, "off by {worst:e} at most");
 }
 
 macro_rules! function {
