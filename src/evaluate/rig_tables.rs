@@ -208,13 +208,13 @@ impl RigTables {
         }
     }
 
-    /// Makes the program of a clip for [`portable`](Self::portable) if it is missing.
-    pub fn require_portable(&mut self, clip: u16) {
+    /// Makes what [`portable`](Self::portable) reads, and the programs of these clips for it, if they are missing.
+    pub fn require_portable(&mut self, clips: impl Iterator<Item = u16>) {
         if self.width() != PORTABLE_WIDTH {
             if self.portable.width == 0 {
                 self.portable.fit(PORTABLE_WIDTH, &[], &self.clips);
             }
-            self.portable.require(clip, &self.clips);
+            clips.for_each(|clip| _ = self.portable.require(clip, &self.clips));
         }
     }
 
@@ -295,7 +295,8 @@ impl RigTables {
         self.sources_with(&self.full)
     }
 
-    /// The inputs of an evaluation at the portable level, without masks.
+    /// The inputs of an evaluation at the portable level, without masks. [`require_portable`](Self::require_portable) has
+    /// to precede.
     pub fn portable(&self) -> Sources<'_> {
         let wide = self.width() != PORTABLE_WIDTH;
         self.sources_with(if wide { &self.portable } else { &self.full })

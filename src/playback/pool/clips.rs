@@ -44,11 +44,9 @@ impl Pool {
 
     /// Makes what a capture of a layer's pose reads.
     pub(super) fn prepare_capture(&mut self, layer: &LayerState) {
-        for source in layer.actions().iter().map(Action::source) {
-            for clip in self.library.motions().all_clips(source) {
-                self.tables.require_portable(clip);
-            }
-        }
+        let motions = self.library.motions();
+        let sources = layer.actions().iter().map(Action::source);
+        self.tables.require_portable(sources.flat_map(|source| motions.all_clips(source)));
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {

@@ -157,10 +157,10 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Doubles a pattern from 1,024 repetitions until it is refused, has 131,072 or grows no more.
+/// Doubles a pattern from 1,024 repetitions until it is refused, has 524,288 or grows no more.
 fn explode(name: &str, make: fn(usize) -> Vec<u8>) -> Result<(), Failed> {
     let (mut accepted, mut worst, mut length) = (0, 0.0f64, 0);
-    for n in (10..18).map(|k| 1 << k) {
+    for n in (10..20).map(|k| 1 << k) {
         let bytes = make(n);
         if bytes.len() == length {
             break;
