@@ -4,13 +4,14 @@ use crate::{chain, ruler};
 use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_raw};
 use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Tier, TierDetail, Tiers};
+use phalanx::import::raw::{RawChannel, RawTrack};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     AtEnd, BlendSpace, BlendSpaceId, ClipId, CrossFade, FadeKind, Fill, LoopMode, PlayOptions,
     Playable, PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::JointMask;
+use phalanx::skeleton::{ChannelValue, JointMask, UserChannel};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub fn layers(rig: &Rig) -> Vec<LayerOptions> {
 /// The layer of additive clips.
 const ADDED: usize = 2;
 
-/// A rig with root motion, markers, a clip of one pose and an additive clip, which is the last.
+/// A rig with root motion, markers, user channels, a clip of one pose and an additive clip, which is the last.
 pub fn travelling() -> Arc<Rig> {
     let mut clips = vec![
         ruler::line("x", 1.0, [1.0, 0.0, 0.0]),
@@ -65,7 +66,18 @@ pub fn travelling() -> Arc<Rig> {
         }),
         ..BuildOptions::default()
     };
-    let mut rig = phalanx::build::build_rig(ruler::scene(clips), &options).expect("it is valid");
+    let mut scene = ruler::scene(clips);
+    let channel = |name: &str, rest| UserChannel { name: name.into(), rest };
+    scene.channels = vec![
+        channel("glow", ChannelValue::Float(0.25)),
+        channel("tint", ChannelValue::Vec3([0.9, 0.1, 0.3])),
+    ];
+    let glow = ruler::track(RawChannel::Weights, 1.0, &[&[0.1], &[0.7], &[0.3]]);
+    let tint = ruler::track(RawChannel::Weights, 0.7, &[&[0.3, 0.6, 0.1], &[0.7, 0.2, 0.9]]);
+    scene.clips[0].user_tracks = vec![glow.clone(), RawTrack { node: 1, ..tint.clone() }];
+    scene.clips[1].user_tracks = vec![RawTrack { node: 1, ..tint }];
+    scene.clips[3].user_tracks = vec![glow];
+    let mut rig = phalanx::build::build_rig(scene, &options).expect("it is valid");
     let markers = [0.0, 0.25, 0.7].map(|t| Marker::new("step", t));
     rig.set_markers(1, markers.to_vec()).expect("they lie within");
     Arc::new(rig)
