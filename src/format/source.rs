@@ -215,7 +215,8 @@ pub(super) fn copy(bytes: &[u8]) -> SharedBytes {
     SharedBytes::from_owner(copy)
 }
 
-#[cfg(test)]
+// Files of tests are named after their process, which WebAssembly does not know.
+#[cfg(all(test, not(target_family = "wasm")))]
 mod tests {
     use super::super::{ClipForm, Library, LibraryWriter, Provenance};
     use super::*;

@@ -158,6 +158,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "there are no threads")]
     fn threads_get_one_layout() {
         let here = rig([0, 1], 1.0);
         let clip = rig([1, 0], 2.0).clips()[0].clone();
