@@ -17,6 +17,7 @@ unsafe extern "C" fn allocate(user: *mut c_void, size: usize, align: usize) -> *
     // The host's fault, but no reason to end the process.
     assert_eq!(phx_abi_check(99), PHX_ERROR_VERSION);
     let align = align.max(16);
+    // SAFETY: the mark lies in the room before the block.
     unsafe {
         let block = System::get(size + align, align);
         block.add(align - 16).cast::<u64>().write(MARK);
@@ -28,6 +29,7 @@ unsafe extern "C" fn allocate(user: *mut c_void, size: usize, align: usize) -> *
 
 unsafe extern "C" fn free(_: *mut c_void, block: *mut c_void, size: usize, align: usize) {
     let align = align.max(16);
+    // SAFETY: the block is of `allocate`, with these numbers.
     unsafe {
         assert_eq!(block.cast::<u8>().sub(16).cast::<u64>().read(), MARK);
         System::put(block.cast::<u8>().sub(align), size + align, align);

@@ -78,6 +78,10 @@ impl Choice {
         (chosen != system()).then(|| unsafe { &*chosen })
     }
 
+    /// A block of [`BIG`] bytes or more.
+    ///
+    /// # Safety
+    /// The caller's promise of `GlobalAlloc`.
     #[cold]
     unsafe fn big(layout: Layout, zeroed: bool) -> *mut u8 {
         let Some(phx_allocator { user, allocate: Some(allocate), .. }) = Self::callbacks() else {

@@ -46,7 +46,7 @@ macro_rules! from {
     ($($error:ty => $status:expr;)*) => {$(
         impl From<$error> for Error {
             fn from(error: $error) -> Self {
-                #[allow(clippy::redundant_closure_call)]
+                #[allow(clippy::redundant_closure_call)] // Some kinds have one code: a closure gives it.
                 Self::new($status(&error), error.to_string())
             }
         }
