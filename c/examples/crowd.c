@@ -1,4 +1,4 @@
-/* A crowd, from a file to the rows that a shader reads: crowd [FILE] */
+/* A crowd, from a file to the rows that a shader reads: crowd FILE */
 #include <inttypes.h>
 #include <phalanx.h>
 #include <stdio.h>
@@ -18,9 +18,13 @@ static void check(phx_status status) {
 }
 
 int main(int argc, char **argv) {
+    if (argc != 2) {
+        fprintf(stderr, "usage: crowd FILE\n");
+        return 2;
+    }
     check(phx_abi_check(PHX_ABI_VERSION));
     phx_rig *rig = NULL;
-    check(argc > 1 ? phx_rig_new_file(argv[1], PHX_NUL, NULL, &rig) : phx_rig_new_mannequin(&rig));
+    check(phx_rig_new_file(argv[1], PHX_NUL, NULL, &rig));
     phx_rig_info info = {.size = sizeof info};
     check(phx_rig_describe(rig, &info));
 

@@ -16,6 +16,7 @@ const SPACE: u64 = 1 << 63;
 
 /// A number that is no id of the kind.
 #[cold]
+#[inline(never)]
 fn no_id(kind: &str, bits: u64) -> Error {
     Error::new(PHX_ERROR_ID, format!("{bits:#x} is not the id of {kind}"))
 }
@@ -75,22 +76,24 @@ pub fn ids<T>(
     into.clear();
     into.reserve(bits.len());
     for (i, &bits) in bits.iter().enumerate() {
-        let id = of(bits).map_err(|error| Error {
-            message: format!("element {i}: {}", error.message),
-            ..error
-        })?;
-        into.push(id);
+        into.push(of(bits).map_err(|error| error.within(format_args!("element {i}")))?);
     }
     Ok(())
 }
 
 /// A value of an enumeration, by its number.
+#[inline]
 pub fn choice<T: Copy>(what: &str, number: u32, all: &[T]) -> Result<T, Error> {
-    let one = usize::try_from(number).ok().and_then(|i| all.get(i));
-    one.copied()
-        .ok_or_else(|| Error::value(format!("{what} is {number}, beyond {}", all.len() - 1)))
+    all.get(number as usize).copied().ok_or_else(|| no_choice(what, number, all.len()))
 }
 
+#[cold]
+#[inline(never)]
+fn no_choice(what: &str, number: u32, count: usize) -> Error {
+    Error::value(format!("{what} is {number}, beyond {}", count - 1))
+}
+
+#[inline]
 pub fn loop_mode(number: phx_loop_mode) -> Result<LoopMode, Error> {
     choice("the loop mode", number, &[LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong])
 }
@@ -103,8 +106,14 @@ pub fn loop_number(mode: LoopMode) -> phx_loop_mode {
     }
 }
 
+#[inline]
 pub fn at_end(number: phx_at_end, seconds: f32) -> Result<AtEnd, Error> {
-    choice("the behaviour at the end", number, &[AtEnd::Hold, AtEnd::Stop, AtEnd::FadeOut(seconds)])
+    match number {
+        PHX_END_HOLD => Ok(AtEnd::Hold),
+        PHX_END_STOP => Ok(AtEnd::Stop),
+        PHX_END_FADE_OUT => Ok(AtEnd::FadeOut(seconds)),
+        _ => Err(no_choice("the behaviour at the end", number, 3)),
+    }
 }
 
 /// The number, and the seconds of a fade.

@@ -98,7 +98,7 @@ pub(crate) unsafe fn put_view<T>(
 
 /// Names the element of an array that a failure is about.
 pub(crate) fn of_element(what: &str, i: usize) -> impl Fn(Error) -> Error {
-    move |error| Error { message: format!("{what} {i}: {}", error.message), ..error }
+    move |error| error.within(format_args!("{what} {i}"))
 }
 
 /// A crowd: rigs, their clips, and the characters that play them.

@@ -112,7 +112,7 @@ unsafe fn settings(
 
 /// An error that says which element of an array it is of.
 fn of_element(i: usize, error: Error) -> Error {
-    Error { message: format!("element {i}: {}", error.message), ..error }
+    error.within(format_args!("element {i}"))
 }
 
 /// The caller's array of one value for each character.

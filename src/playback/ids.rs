@@ -136,6 +136,7 @@ impl Owner {
     }
 
     /// The owner with these bits; `None` if no clip or blend space can have such an owner.
+    #[inline]
     fn from_bits(bits: u32) -> Option<Self> {
         let tag = bits >> NUMBER_BITS;
         let known = bits >= Self::MIXERS || (1..=u32::from(MAX_TAG)).contains(&tag);
@@ -182,6 +183,7 @@ impl RigId {
     }
 
     /// The handle with these bits; `None` if no rig handle has them.
+    #[inline]
     pub fn from_bits(bits: u64) -> Option<Self> {
         let id = Self(Owner(NonZeroU32::new(u32::try_from(bits).ok()?)?));
         let of_crowd = (1..=MAX_TAG).contains(&id.tag());
@@ -234,6 +236,7 @@ impl InstanceId {
     }
 
     /// The handle with these bits; `None` if no instance handle has them.
+    #[inline]
     pub fn from_bits(bits: u64) -> Option<Self> {
         RigId::from_bits(bits >> (INDEX_BITS + GENERATION_BITS))?;
         let id = NonZeroU64::new(bits).map(Self);
@@ -248,6 +251,7 @@ fn bits_of(owner: Owner, index: u16, generation: u16) -> u64 {
 }
 
 /// Owner, index and generation of a number; `None` if no such handle has them.
+#[inline]
 fn parts_of(bits: u64) -> Option<(Owner, u16, u16)> {
     let (index, generation) = ((bits >> 16) as u16, bits as u16);
     let known = index != NO_CLIP && generation != RETIRED;
@@ -269,6 +273,7 @@ impl ClipId {
     }
 
     /// The handle with these bits; `None` if no handle of this kind has them.
+    #[inline]
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = parts_of(bits)?;
         Some(Self::new(owner, index, generation))
@@ -299,6 +304,7 @@ impl ModifierId {
     }
 
     /// The handle with these bits; `None` if no handle of this kind has them.
+    #[inline]
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = parts_of(bits)?;
         Some(Self::new(owner, index, generation))
@@ -327,6 +333,7 @@ impl BlendSpaceId {
     }
 
     /// The handle with these bits; `None` if no handle of this kind has them.
+    #[inline]
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = parts_of(bits)?;
         Some(Self::new(owner, index, generation))

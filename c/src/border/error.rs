@@ -11,31 +11,45 @@ use phalanx::rig::LookupError;
 use phalanx::simd::SimdLevelError;
 use std::cell::RefCell;
 use std::ffi::c_char;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A failure: its code, and a sentence for a person.
+/// A failure: its code, and a sentence for a person. One pointer, since every call returns one or none.
 #[derive(Debug)]
-pub struct Error {
-    pub status: phx_status,
-    pub message: String,
-}
+pub struct Error(Box<(phx_status, String)>);
 
 impl Error {
+    #[cold]
     pub fn new(status: phx_status, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self(Box::new((status, message.into())))
+    }
+
+    #[cfg(test)]
+    pub fn status(&self) -> phx_status {
+        self.0.0
     }
 
     /// A number or flag that is none of those allowed.
+    #[cold]
     pub fn value(message: impl Into<String>) -> Self {
         Self::new(PHX_ERROR_VALUE, message)
     }
 
+    /// The failure, of one element of an array: `what` says which.
+    #[cold]
+    pub fn within(mut self, what: impl Display) -> Self {
+        self.0.1.insert_str(0, &format!("{what}: "));
+        self
+    }
+
     /// An array that is shorter than what it is for.
+    #[cold]
     pub fn short(what: &str, have: usize, needed: usize) -> Self {
         Self::new(PHX_ERROR_SHORT, format!("{what}: room for {have}, {needed} needed"))
     }
 
     /// An index that is not below the count.
+    #[cold]
     pub fn index(what: &str, index: usize, have: usize) -> Self {
         Self::new(PHX_ERROR_NOT_FOUND, format!("there is no {what} {index}: the count is {have}"))
     }
@@ -45,6 +59,7 @@ impl Error {
 macro_rules! from {
     ($($error:ty => $status:expr;)*) => {$(
         impl From<$error> for Error {
+            #[cold]
             fn from(error: $error) -> Self {
                 #[allow(clippy::redundant_closure_call)] // Some kinds have one code: a closure gives it.
                 Self::new($status(&error), error.to_string())
@@ -164,7 +179,7 @@ pub fn entry(body: impl FnOnce() -> Result<(), Error>) -> phx_status {
 
 #[cold]
 fn failed(error: Error) -> phx_status {
-    let mut text = error.message;
+    let (status, mut text) = *error.0;
     // C ends its text there.
     if text.contains('\0') {
         text = text.replace('\0', "\u{fffd}");
@@ -173,7 +188,7 @@ fn failed(error: Error) -> phx_status {
     // Nothing is allocated or freed while the message is borrowed: the host's allocator might call back.
     let last = MESSAGE.try_with(|message| message.replace(text));
     drop(last);
-    error.status
+    status
 }
 
 #[cold]

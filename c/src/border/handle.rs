@@ -124,6 +124,7 @@ unsafe fn header<'a, H: Handle>(handle: *const H) -> Result<&'a Header, Error> {
 }
 
 #[cold]
+#[inline(never)]
 fn no_handle<H: Handle>(header: Option<&Header>) -> Error {
     let name = H::NAME;
     match header.map(|header| header.kind.load(Ordering::Relaxed)) {
@@ -134,6 +135,7 @@ fn no_handle<H: Handle>(header: Option<&Header>) -> Error {
 }
 
 #[cold]
+#[inline(never)]
 fn busy<H: Handle>() -> Error {
     Error::new(PHX_ERROR_BUSY, format!("another call uses the {}", H::NAME))
 }
@@ -217,15 +219,19 @@ impl Drop for Hold<'_> {
 pub unsafe fn share<'a, H: Handle>(handle: *const H) -> Result<Shared<'a, H::Value>, Error> {
     // SAFETY: as above.
     let header = unsafe { header(handle) }?;
-    let one_more = |users: i32| (users >= 0).then(|| users + 1);
-    if header.users.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
-        return Err(busy::<H>());
+    let users = &header.users;
+    // Mostly there is no other: one operation then, without a look before it.
+    if users.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        let one_more = |users: i32| (users >= 0).then(|| users + 1);
+        if users.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
+            return Err(busy::<H>());
+        }
     }
     // SAFETY: the block is of this kind, and nobody has it for itself while users are counted.
     match unsafe { &*(*handle.cast::<Block<H::Value>>()).value.get() } {
-        Some(value) => Ok(Shared { users: &header.users, value: NonNull::from(&**value) }),
+        Some(value) => Ok(Shared { users, value: NonNull::from(&**value) }),
         None => {
-            header.users.fetch_sub(1, Ordering::Relaxed);
+            users.fetch_sub(1, Ordering::Relaxed);
             Err(no_handle::<H>(Some(header)))
         }
     }

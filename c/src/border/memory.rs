@@ -43,28 +43,43 @@ macro_rules! extensible {
 pub(crate) use extensible;
 
 /// The size that a caller states is one that this library knows.
+#[inline]
 fn check_size<T: Extensible>(size: usize) -> Result<usize, Error> {
     let whole = size_of::<T>();
     if (T::FIRST..=whole).contains(&size) {
         return Ok(size);
     }
-    let name = T::NAME;
-    Err(Error::new(
+    Err(other_size(T::NAME, size, whole))
+}
+
+#[cold]
+#[inline(never)]
+fn other_size(name: &str, size: usize, whole: usize) -> Error {
+    Error::new(
         PHX_ERROR_STRUCT_SIZE,
         format!(
             "{name}: the caller's has {size} bytes, this library's {whole}: set its size before the call"
         ),
-    ))
+    )
 }
 
+#[inline]
 fn check_aligned<T>(pointer: *const T, what: &str) -> Result<(), Error> {
     let align = align_of::<T>();
     if pointer.addr().is_multiple_of(align) {
         return Ok(());
     }
-    Err(Error::new(PHX_ERROR_VALUE, format!("{what}: the address is not a multiple of {align}")))
+    Err(misaligned(what, align))
 }
 
+#[cold]
+#[inline(never)]
+fn misaligned(what: &str, align: usize) -> Error {
+    Error::new(PHX_ERROR_VALUE, format!("{what}: the address is not a multiple of {align}"))
+}
+
+#[cold]
+#[inline(never)]
 fn null(what: &str) -> Error {
     Error::new(PHX_ERROR_NULL, format!("{what} is null"))
 }
@@ -82,6 +97,10 @@ pub unsafe fn options<T: Extensible>(options: *const T) -> Result<T, Error> {
     check_aligned(options, T::NAME)?;
     // SAFETY: structs with a size begin with it.
     let size = check_size::<T>(unsafe { *options.cast::<usize>() })?;
+    if size == size_of::<T>() {
+        // SAFETY: the caller's has the size of a `T`, and any bytes are one. A copy whose size is known takes no call.
+        return Ok(unsafe { *options });
+    }
     // SAFETY: the caller's has `size` bytes, which are no more than a `T` has; any bytes are a `T`.
     unsafe {
         std::ptr::copy_nonoverlapping(options.cast::<u8>(), (&raw mut value).cast::<u8>(), size)
@@ -180,18 +199,22 @@ pub unsafe fn array_mut<'a, T>(
     Ok(unsafe { slice::from_raw_parts_mut(data, count) })
 }
 
+#[inline]
 fn check_array<T>(data: *const T, count: usize, what: &str) -> Result<(), Error> {
     if data.is_null() {
         return Err(null(what));
     }
     check_aligned(data, what)?;
     if count > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Error::new(
-            PHX_ERROR_LIMIT,
-            format!("{what}: {count} values are more than memory has"),
-        ));
+        return Err(too_many(what, count));
     }
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(what: &str, count: usize) -> Error {
+    Error::new(PHX_ERROR_LIMIT, format!("{what}: {count} values are more than memory has"))
 }
 
 /// Structs one behind another, each of the size that the first states.

@@ -373,7 +373,7 @@ fn a_frame_in_parts_has_the_crowd_until_its_end() {
         expect(begin, PHX_ERROR_BUSY);
         let who = twins.ids[0].to_bits();
         expect(phx_instance_target(crowd, who, 0, null_mut(), null_mut()), PHX_ERROR_BUSY);
-        assert_eq!(free(crowd).unwrap_err().status, PHX_ERROR_BUSY);
+        assert_eq!(free(crowd).unwrap_err().status(), PHX_ERROR_BUSY);
         expect(phx_frame_end(frame), PHX_OK);
         expect(phx_frame_end(frame), PHX_ERROR_HANDLE);
         expect(phx_frame_part(frame, 0), PHX_ERROR_HANDLE);
