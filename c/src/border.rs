@@ -18,7 +18,7 @@ mod memory;
 pub use alloc::{Choice, phx_allocator};
 #[cfg(test)]
 pub use error::said;
-pub use error::{Error, entry, last_message};
+pub use error::{Error, entry, last_message, of_element};
 pub(crate) use handle::handle;
 pub use handle::{Exclusive, Handle, Hold, free, lend, new, share, take};
 pub(crate) use memory::extensible;

@@ -1,6 +1,6 @@
 //! Types of the library and their twins of the header.
 
-use crate::border::Error;
+use crate::border::{Error, of_element};
 use crate::types::*;
 use phalanx::crowd::{
     AtEnd, BlendSpaceId, ClipId, InstanceId, LoopMode, ModifierId, Parameter, Playable, PoseSpace,
@@ -76,7 +76,7 @@ pub fn ids<T>(
     into.clear();
     into.reserve(bits.len());
     for (i, &bits) in bits.iter().enumerate() {
-        into.push(of(bits).map_err(|error| error.within(format_args!("element {i}")))?);
+        into.push(of(bits).map_err(of_element("element", i))?);
     }
     Ok(())
 }

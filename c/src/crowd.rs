@@ -96,11 +96,6 @@ pub(crate) unsafe fn put_view<T>(
     Ok(())
 }
 
-/// Names the element of an array that a failure is about.
-pub(crate) fn of_element(what: &str, i: usize) -> impl Fn(Error) -> Error {
-    move |error| error.within(format_args!("{what} {i}"))
-}
-
 /// A crowd: rigs, their clips, and the characters that play them.
 pub struct phx_crowd {
     _opaque: [u8; 0],

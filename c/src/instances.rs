@@ -105,14 +105,9 @@ unsafe fn settings(
             stride = one.size;
             PlayOptions::try_from(one)
         };
-        into.push(read().map_err(|error| of_element(i, error))?);
+        into.push(read().map_err(of_element("element", i))?);
     }
     Ok(into)
-}
-
-/// An error that says which element of an array it is of.
-fn of_element(i: usize, error: Error) -> Error {
-    error.within(format_args!("element {i}"))
 }
 
 /// The caller's array of one value for each character.
@@ -437,7 +432,7 @@ pub unsafe extern "C" fn phx_instances_shown(
         let out = out.get_mut(..count).ok_or_else(|| Error::short(OUT, out_count, count))?;
         let known = |bits| Ok(state.crowd.playing(instance(bits)?).map(|_| ())?);
         for (i, &bits) in who.iter().enumerate() {
-            known(bits).map_err(|error| of_element(i, error))?;
+            known(bits).map_err(of_element("element", i))?;
         }
         for (place, &bits) in out.iter_mut().zip(who) {
             *place = phx_shown::of(&state.crowd, instance(bits)?);

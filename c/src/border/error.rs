@@ -11,7 +11,6 @@ use phalanx::rig::LookupError;
 use phalanx::simd::SimdLevelError;
 use std::cell::RefCell;
 use std::ffi::c_char;
-use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A failure: its code, and a sentence for a person. One pointer, since every call returns one or none.
@@ -35,13 +34,6 @@ impl Error {
         Self::new(PHX_ERROR_VALUE, message)
     }
 
-    /// The failure, of one element of an array: `what` says which.
-    #[cold]
-    pub fn within(mut self, what: impl Display) -> Self {
-        self.0.1.insert_str(0, &format!("{what}: "));
-        self
-    }
-
     /// An array that is shorter than what it is for.
     #[cold]
     pub fn short(what: &str, have: usize, needed: usize) -> Self {
@@ -52,6 +44,14 @@ impl Error {
     #[cold]
     pub fn index(what: &str, index: usize, have: usize) -> Self {
         Self::new(PHX_ERROR_NOT_FOUND, format!("there is no {what} {index}: the count is {have}"))
+    }
+}
+
+/// Names the element of an array that a failure is about.
+pub fn of_element(what: &str, i: usize) -> impl Fn(Error) -> Error {
+    move |mut error| {
+        error.0.1.insert_str(0, &format!("{what} {i}: "));
+        error
     }
 }
 

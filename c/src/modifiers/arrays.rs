@@ -80,8 +80,7 @@ pub unsafe extern "C" fn phx_instances_set_targets(
         let modifier = convert::modifier_id(modifier)?;
         scratch(&TARGETS, |into| {
             for (i, one) in targets.iter().enumerate() {
-                let element = |e: Error| e.within(format_args!("element {i}"));
-                into.push(target(one).map_err(element)?);
+                into.push(target(one).map_err(of_element("element", i))?);
             }
             Ok(crowd.set_targets(modifier, ids, into, weights)?)
         })
