@@ -107,6 +107,13 @@ fn actions_start_fade_and_stop_as_in_the_library() {
                 phx_instance_fade_to(h, c, layer, playable, 0.5, &options)
             });
         }
+        for (options, words) in [
+            (with(|o| o.loop_mode = 3), "the loop mode is 3, beyond 2"),
+            (with(|o| o.at_end = 4), "the behaviour at the end is 4, beyond 2"),
+        ] {
+            assert_eq!(phx_instance_play(pair.handle, c, 0, cw, &options), PHX_ERROR_VALUE);
+            assert_eq!(crate::border::said(), words);
+        }
         pair.refused("seconds of nan", PHX_ERROR_VALUE, |h| {
             phx_instance_fade_to(h, c, 0, cw, f32::NAN, null())
         });
